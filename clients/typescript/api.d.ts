@@ -212,6 +212,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/channels/{channel}/bots/{agent}/offer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Offers the caller's paired accounts to make a bot for an agent by a button, without a copied
+         *     token. The button works for an hour, and the bot is connected once it is made. This needs a
+         *     connected bot that may manage bots. It has not been tried on the real service yet.
+         */
+        post: operations["offer_bot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/channels/{channel}/pairings": {
         parameters: {
             query?: never;
@@ -226,6 +247,26 @@ export interface paths {
          *     caller, with these scopes.
          */
         post: operations["offer_pairing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/{channel}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets a channel run again that stopped because the log was restored or copied, and bots that
+         *     stopped because another program spoke as them.
+         */
+        post: operations["resume_channel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1555,6 +1596,11 @@ export interface components {
             /** @description Name of the bot in the channel, without `@`; `null` until it is known. */
             username?: string | null;
         };
+        /** @description Answer of `POST /channels/{channel}/bots/{agent}/offer`. */
+        BotOffered: {
+            /** @description Accounts that got the button, such as `telegram:7`. */
+            sent_to: string[];
+        };
         /** @description Answer of `DELETE /channels/{channel}/bots/{agent}`. */
         BotRemoved: {
             /** @description False if the agent has no bot that was added at run time. */
@@ -1654,6 +1700,11 @@ export interface components {
             channels: components["schemas"]["ChannelEntry"][];
             /** @description Currency of all costs. */
             currency: string;
+        };
+        /** @description Answer of `POST /channels/{channel}/resume`. */
+        ChannelResumed: {
+            /** @description False if the channel and all its bots were running. */
+            resumed: boolean;
         };
         /** @description A chat to which a thread is bound, or in which bots are. */
         ChatEntry: {
@@ -1804,7 +1855,10 @@ export interface components {
              *     and `invites` the list of all.
              */
             content: unknown;
-            /** @description Id of the participant that the event comes from; `moothall` is the server itself. */
+            /**
+             * @description Id of the participant that the event comes from; `moothall` is the server itself. For an
+             *     `observation`, the account that wrote.
+             */
             from: string;
             /** @description Id of the event: a UUID of version 7. */
             id: string;
@@ -1830,7 +1884,8 @@ export interface components {
             /**
              * @description Type of the event: `message`, `control`, `notice`, `turn`, `permission`, `gathering`,
              *     `thread.created`, `thread.renamed`, `thread.archived`, `thread.unarchived`,
-             *     `thread.deleted`, or a client's own word.
+             *     `thread.deleted`, `observation` (words of a person who does not take part, from a chat), or
+             *     a client's own word.
              */
             type: string;
         };
@@ -2412,6 +2467,8 @@ export interface components {
             redacted?: boolean;
             /** @description Id of the event that this one replies to; absent if it replies to none. */
             reply_to?: string | null;
+            /** @description Name that the account gives itself, for an `observation`. It proves nothing. */
+            shown_name?: string | null;
             /**
              * @description True if a person stopped the author: the content is the text shown by then, and stays
              *     incomplete.
@@ -4339,6 +4396,49 @@ export interface operations {
             };
         };
     };
+    offer_bot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel, such as `telegram`. */
+                channel: string;
+                /** @description The agent that is to speak by the bot. */
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `POST /channels/{channel}/bots/{agent}/offer`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BotOffered"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     offer_pairing: {
         parameters: {
             query?: never;
@@ -4362,6 +4462,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PairingCode"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resume_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel, such as `telegram`. */
+                channel: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `POST /channels/{channel}/resume`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelResumed"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */

@@ -21,6 +21,7 @@ from .audit_page import AuditPage
 from .audit_row import AuditRow
 from .bell import Bell
 from .bot_entry import BotEntry
+from .bot_offered import BotOffered
 from .bot_removed import BotRemoved
 from .budget_entry import BudgetEntry
 from .budget_raise import BudgetRaise
@@ -30,6 +31,7 @@ from .cancelled import Cancelled
 from .cause_ref import CauseRef
 from .channel_entry import ChannelEntry
 from .channel_list import ChannelList
+from .channel_resumed import ChannelResumed
 from .chat_entry import ChatEntry
 from .command_list import CommandList
 from .command_ran import CommandRan
@@ -235,6 +237,7 @@ __all__ = (
     "AuditRow",
     "Bell",
     "BotEntry",
+    "BotOffered",
     "BotRemoved",
     "BudgetEntry",
     "BudgetRaise",
@@ -244,6 +247,7 @@ __all__ = (
     "CauseRef",
     "ChannelEntry",
     "ChannelList",
+    "ChannelResumed",
     "ChatEntry",
     "CommandList",
     "CommandRan",

@@ -23,7 +23,8 @@ class Envelope:
         content (Any): Text for messages and names, an object for most other types. A control's object has a key
             for each change. If several participants were invited at once, `invite` is the first of them
             and `invites` the list of all.
-        from_ (str): Id of the participant that the event comes from; `moothall` is the server itself.
+        from_ (str): Id of the participant that the event comes from; `moothall` is the server itself. For an
+            `observation`, the account that wrote.
         id (str): Id of the event: a UUID of version 7.
         seq (int): Position of the event in its thread, from 1.
         thread (str): Id of the event's thread.
@@ -33,7 +34,8 @@ class Envelope:
             thread.
         type_ (str): Type of the event: `message`, `control`, `notice`, `turn`, `permission`, `gathering`,
             `thread.created`, `thread.renamed`, `thread.archived`, `thread.unarchived`,
-            `thread.deleted`, or a client's own word.
+            `thread.deleted`, `observation` (words of a person who does not take part, from a chat), or
+            a client's own word.
         meta (Meta | Unset): Facts about an event beside its content.
     """
 

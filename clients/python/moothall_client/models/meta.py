@@ -42,6 +42,7 @@ class Meta:
         queued (bool | Unset): True if the message waits until earlier messages are answered.
         redacted (bool | Unset): True if the words of the event were erased. Its content is empty then.
         reply_to (None | str | Unset): Id of the event that this one replies to; absent if it replies to none.
+        shown_name (None | str | Unset): Name that the account gives itself, for an `observation`. It proves nothing.
         stopped (bool | Unset): True if a person stopped the author: the content is the text shown by then, and stays
             incomplete.
         tags (list[str] | Unset): Labels of the client, and the server's `coordinator` and `error`.
@@ -65,6 +66,7 @@ class Meta:
     queued: bool | Unset = UNSET
     redacted: bool | Unset = UNSET
     reply_to: None | str | Unset = UNSET
+    shown_name: None | str | Unset = UNSET
     stopped: bool | Unset = UNSET
     tags: list[str] | Unset = UNSET
     thought: bool | Unset = UNSET
@@ -138,6 +140,12 @@ class Meta:
         else:
             reply_to = self.reply_to
 
+        shown_name: None | str | Unset
+        if isinstance(self.shown_name, Unset):
+            shown_name = UNSET
+        else:
+            shown_name = self.shown_name
+
         stopped = self.stopped
 
         tags: list[str] | Unset = UNSET
@@ -193,6 +201,8 @@ class Meta:
             field_dict["redacted"] = redacted
         if reply_to is not UNSET:
             field_dict["reply_to"] = reply_to
+        if shown_name is not UNSET:
+            field_dict["shown_name"] = shown_name
         if stopped is not UNSET:
             field_dict["stopped"] = stopped
         if tags is not UNSET:
@@ -305,6 +315,15 @@ class Meta:
 
         reply_to = _parse_reply_to(d.pop("reply_to", UNSET))
 
+        def _parse_shown_name(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        shown_name = _parse_shown_name(d.pop("shown_name", UNSET))
+
         stopped = d.pop("stopped", UNSET)
 
         tags = cast(list[str], d.pop("tags", UNSET))
@@ -353,6 +372,7 @@ class Meta:
             queued=queued,
             redacted=redacted,
             reply_to=reply_to,
+            shown_name=shown_name,
             stopped=stopped,
             tags=tags,
             thought=thought,
