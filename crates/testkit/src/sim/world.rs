@@ -90,7 +90,7 @@ pub(crate) struct World {
 }
 
 /// The smallest seed whose run has words and edits from chats.
-const FIRST_WITH_CHATS: u64 = 1_000;
+const FIRST_WITH_CHATS: u64 = 1_000_000;
 
 impl World {
     pub(crate) fn new(seed: u64, with_story: bool) -> Self {

@@ -59,6 +59,10 @@ impl Checker for OwedTurns {
             }
             Event::Skipped { participant, cause, .. } => self.heard(room, participant, cause),
             Event::Stopped { .. } | Event::Archived { .. } => self.asked.clear(),
+            // Its author took the message back; the new words ask for themselves.
+            Event::Redacted { seq, edited: true, .. } => {
+                self.asked.remove(seq);
+            }
             Event::Controlled { changes, .. } => {
                 changes.iter().for_each(|change| self.changed(room, change))
             }
