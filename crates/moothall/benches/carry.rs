@@ -21,7 +21,7 @@ use moothall_channels::telegram::client::connector;
 use moothall_channels::{Channels, ChannelsConfig, TelegramConfig};
 use moothall_engine::access::Mode;
 use moothall_engine::hall::{Hall, HallParts};
-use moothall_engine::ports::{Deliveries, Store, SystemClock, Target};
+use moothall_engine::ports::{Store, SystemClock, Target};
 use moothall_engine::registry::Registry;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Post};
@@ -323,9 +323,10 @@ async fn measure_pressed() {
         "{:>32} {:>10} {:>10} {:>9} {:>10}",
         "under Telegram's limits", "calls/s", "limit", "share", "refused"
     );
+    let (group, private) = ([(group_bot, group)], [(single, private)]);
     tokio::join!(
-        press(&server, "one group", &[(group_bot, group)], 20.0 / 60.0),
-        press(&server, "one private chat", &[(single, private)], 1.0),
+        press(&server, "one group", &group, 20.0 / 60.0),
+        press(&server, "one private chat", &private, 1.0),
         press(&server, "60 private chats", &crowd, 30.0),
     );
     println!("budget: 95 % of the limit that the bucket keeps: in a group 18 of Telegram's 20");
