@@ -38,7 +38,7 @@ impl Telegram {
 
     /// Returns the state of a chat without a conversation.
     fn unbound(&self, chat: Chat, place: Place) -> ChatStatus {
-        let state = if place.bots.is_empty() { ChatState::Away } else { ChatState::Waiting };
+        let state = if self.is_left(&place) { ChatState::Away } else { ChatState::Waiting };
         self.chat_status(chat, None, state, place)
     }
 
@@ -50,7 +50,7 @@ impl Telegram {
         let with = room.and_then(|room| room.with);
         let serves = |agent: &String| self.bots().iter().any(|bot| self.agent_of(bot) == *agent);
         let is_away = match (&known, &with) {
-            (Some(place), None) => place.bots.is_empty(),
+            (Some(place), None) => self.is_left(place),
             (_, Some(agent)) => !serves(agent),
             (None, None) => self.bots().is_empty(),
         };
@@ -61,6 +61,11 @@ impl Telegram {
             place.bots = [(agent, true)].into();
         }
         self.chat_status(chat, Some(stream), state, place)
+    }
+
+    /// True if no bot is in a chat. A bot of which nothing is known may be there.
+    fn is_left(&self, place: &Place) -> bool {
+        place.bots.is_empty() && self.bots().iter().all(|bot| place.gone.contains(&bot.agent))
     }
 
     fn chat_status(
