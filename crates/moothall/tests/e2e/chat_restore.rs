@@ -47,10 +47,11 @@ async fn after_a_restore_the_bots_wait_for_the_operator() {
     assert!(comes_about(async || first_bot(&server).0 == "hearing").await);
     let (group, thread) = owing_group(&room, &server).await;
     let copy = room.home.path().join("copy");
-    server.ok(&["backup", copy.to_str().unwrap()]);
+    let data = room.home.data();
+    server.ok(&["backup", copy.to_str().unwrap(), "--data", data.to_str().unwrap()]);
     server.stop();
-    fs::rename(room.home.data(), room.home.path().join("before")).unwrap();
-    fs::rename(&copy, room.home.data()).unwrap();
+    fs::rename(&data, room.home.path().join("before")).unwrap();
+    fs::rename(&copy, &data).unwrap();
 
     let server = room.home.serve();
     let (state, cure) = first_bot(&server);

@@ -147,6 +147,9 @@ async fn a_type_that_there_is_not_is_refused_with_those_there_are() {
         let (status, refused) = answer(soon(asked).await.unwrap()).await;
         assert_eq!((status, &refused["error"]["code"]), (400, &json!("unknown_type")), "{path}");
         let message = refused["error"]["message"].as_str().unwrap();
-        assert!(message.contains("message,control,turn") && message.contains("other"), "{message}");
+        assert!(
+            message.contains("message,observation,control,turn") && message.contains("other"),
+            "{message}"
+        );
     }
 }
