@@ -47,8 +47,8 @@ pub struct InboundWords {
     pub text: String,
     /// The agent that the words are for, if their form says so.
     pub to: Option<ParticipantId>,
-    /// The position of the event that the words reply to.
-    pub reply_to: Option<Seq>,
+    /// The event that the words reply to, and its conversation.
+    pub reply_to: Option<(StreamId, Seq)>,
 }
 
 /// The hall as channels use it: doors for paired people, and nothing else.
@@ -212,6 +212,8 @@ impl Inbox {
         let door = self.hall.as_(by.clone());
         let InboundWords { chat, account, message, key, text, to, reply_to } = words;
         let actor = self.actor(by)?;
+        // A chat was perhaps bound to another conversation before.
+        let reply_to = reply_to.filter(|(of, _)| of == stream).map(|(_, seq)| seq);
         let once = self.once(&chat, key, &text);
         let origin = PostOrigin { chat, identity: Some(account), message: Some(message) };
         let post = Post {

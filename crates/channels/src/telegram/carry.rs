@@ -11,12 +11,13 @@ use moothall_engine::channels::BotState;
 use moothall_engine::outbox::{CarryNotes, DeliveryNotes, Outcome, SentPart};
 use moothall_engine::ports::Delivery;
 use moothall_kernel::chat::Chat;
-use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use serde_json::Value;
 
 use super::Telegram;
 use super::bot::Bot;
 use super::client::{Button, CallFault, Method, SendMessage, SendRichMessage};
+use super::places::MessageId;
 use super::rich::{self, Piece};
 use super::room::Room;
 use super::text::{self, Part};
@@ -31,8 +32,8 @@ const NO_BOT_PAUSE: Duration = Duration::from_secs(60);
 pub(super) struct Carriage<'a> {
     /// The place to which the delivery goes.
     pub(super) room: Room,
-    /// The position of the event that is carried.
-    pub(super) seq: Seq,
+    /// The conversation and the position of the event that is carried.
+    pub(super) event: (StreamId, Seq),
     /// The notes that were kept, and those to keep.
     pub(super) kept: CarryNotes,
     /// The number of messages in the notes that were sent before the text itself: cards.
@@ -101,7 +102,8 @@ impl Telegram {
         };
         room.chat = self.places.moved_to(room.chat);
         let kept = CarryNotes::read(&delivery.evidence);
-        let mut under_way = Carriage { room, seq: delivery.through_seq, kept, before: 0, notes };
+        let event = (delivery.stream.clone(), delivery.through_seq);
+        let mut under_way = Carriage { room, event, kept, before: 0, notes };
         if let Some(part) = under_way.kept.sending {
             return under_way
                 .unknown(format!("message {} was on its way when the server stopped", part + 1));
@@ -123,6 +125,7 @@ impl Telegram {
             }
             Ok(Outbound::Opening { agents }) => {
                 under_way.kept.plain = true;
+                self.look_from_all(&under_way.room).await;
                 let line = self.opening(&under_way.room, &agents);
                 self.carry_line(under_way, &line).await
             }
@@ -132,7 +135,6 @@ impl Telegram {
     async fn carry_words(&self, under_way: Carriage<'_>, words: OutboundWords) -> Outcome {
         let speakers = self.speakers(&under_way.room, Some(&words.from));
         let room = under_way.room.chat;
-        let reply_to = words.reply_to.and_then(|seq| self.places.message_at(room, seq));
         let own = |bot: &Bot| words.place.is_none() && self.agent_of(bot) == words.from.as_str();
         let head = match &words.place {
             Some(place) => format!("{} ({place}):", words.name),
@@ -143,9 +145,9 @@ impl Telegram {
             rich::pieces(&words.text, head, self.may_be_rich(bot), notes)
         };
         for bot in speakers.iter().filter(|bot| own(bot)) {
-            self.drafts.close(bot, room, under_way.seq).await;
+            self.drafts.close(bot, room, under_way.event.1).await;
         }
-        self.carry_pieces(under_way, &speakers, pieces, reply_to).await
+        self.carry_pieces(under_way, &speakers, pieces, words.reply_to).await
     }
 
     /// Carries a line of the server itself, through the chat's relay.
@@ -164,7 +166,7 @@ impl Telegram {
         mut under_way: Carriage<'_>,
         speakers: &[Arc<Bot>],
         pieces: impl Fn(&Bot, &CarryNotes) -> Vec<Piece>,
-        reply_to: Option<i64>,
+        reply_to: Option<Seq>,
     ) -> Outcome {
         if speakers.is_empty() {
             // A person can add a bot or its new token, so the words wait.
@@ -181,6 +183,7 @@ impl Telegram {
             let mut begun = false;
             while let Some(piece) = now.get(under_way.text_sent().len()) {
                 let reply_to = reply_to.filter(|_| under_way.text_sent().is_empty());
+                let reply_to = reply_to.and_then(|seq| self.number_of(bot, &under_way, seq));
                 match self.send_piece(&mut under_way, bot, piece, reply_to).await {
                     SendResult::Yes => begun = true,
                     SendResult::NotRich => now = pieces(bot, &under_way.kept),
@@ -197,6 +200,12 @@ impl Telegram {
             }
         }
         under_way.failed(why)
+    }
+
+    /// Returns the number under which a bot sees the message of an event in the chat.
+    fn number_of(&self, bot: &Bot, under_way: &Carriage<'_>, seq: Seq) -> Option<i64> {
+        let event = (under_way.event.0.clone(), seq);
+        self.places.message_at(bot, under_way.room.chat, &event)
     }
 
     async fn send_piece(
@@ -267,7 +276,8 @@ impl Telegram {
         under_way.kept.sending = None;
         if let Some(id) = id {
             self.order.note_own(chat, id);
-            self.places.note_message(chat, id, under_way.seq);
+            let (stream, seq) = under_way.event.clone();
+            self.places.note_message(MessageId::new(bot, chat, id), stream, seq);
         }
         SendResult::Yes
     }

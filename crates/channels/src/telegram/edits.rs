@@ -1,9 +1,11 @@
 //! Messages that people edit: the new words replace those that wait; later ones are told.
 
+use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::slash;
 
 use super::Telegram;
 use super::bot::Bot;
+use super::places::MessageId;
 use super::receive::{TryAgain, account_of, passing};
 use super::room::Room;
 use super::update::{Author, ChatKind, Message};
@@ -32,28 +34,49 @@ impl Telegram {
         let Some(person) = self.inbox.person(&account).await.map_err(passing)? else {
             return Ok(());
         };
-        let Some(stream) = self.inbox.bound(&chat).await.map_err(passing)? else { return Ok(()) };
-        let words = self.words_of(message, chat.clone(), account, agent);
-        let known = self.places.seq_of(message.chat.id, message.message_id);
-        let earlier = match known {
-            Some(seq) => Some(seq),
-            None => self.inbox.place_of(&chat, &words.key).await.map_err(passing)?,
-        };
+        let words = self.words_of(bot, message, chat, account, agent);
         // A command took effect when it was sent, so its edit means nothing.
-        let Some(earlier) = earlier.filter(|_| !slash::is_command_line(&words.text)) else {
+        if slash::is_command_line(&words.text) {
             return Ok(());
-        };
-        let text = slash::words(&words.text).to_owned();
-        let print = blake3::hash(text.as_bytes()).to_hex();
-        let key = format!("edit:{}:{}", words.key, &print[..PRINT_CHARS]);
-        let words = InboundWords { key, text, ..words };
-        match self.inbox.edit(&person, &stream, earlier, words).await {
-            Ok(Some(seq)) => {
-                self.places.note_message(message.chat.id, message.message_id, seq);
-                Ok(())
-            }
-            Ok(None) => Ok(()),
-            Err(error) => self.refuse(bot, &room, message, error).await,
         }
+        let id = MessageId::new(bot, message.chat.id, message.message_id);
+        for talk in self.talks_in(&room) {
+            let Some(chat) = talk.to_chat() else { continue };
+            let Some(stream) = self.inbox.bound(&chat).await.map_err(passing)? else { continue };
+            let earlier = match self.places.event_of(id) {
+                Some((of, seq)) if of == stream => Some(seq),
+                _ => self.inbox.place_of(&chat, &words.key).await.map_err(passing)?,
+            };
+            let Some(earlier) = earlier else { continue };
+            let to = talk.with.map(ParticipantId::new).or(words.to.clone());
+            let words = replacement(InboundWords { chat, to, ..words });
+            return match self.inbox.edit(&person, &stream, earlier, words).await {
+                Ok(Some(seq)) => {
+                    self.places.note_message(id, stream, seq);
+                    Ok(())
+                }
+                Ok(None) => Ok(()),
+                Err(error) => self.refuse(bot, &room, message, error).await,
+            };
+        }
+        Ok(())
     }
+
+    /// Returns a place and the talks with one agent in it: a message of the place is in one of
+    /// them.
+    fn talks_in(&self, room: &Room) -> Vec<Room> {
+        let mut talks = vec![room.clone()];
+        if room.with.is_none() {
+            talks.extend(self.bots().iter().map(|bot| room.clone().with(&self.agent_of(bot))));
+        }
+        talks
+    }
+}
+
+/// Returns words that enter in place of earlier ones, each version of them once.
+fn replacement(words: InboundWords) -> InboundWords {
+    let text = slash::words(&words.text).to_owned();
+    let print = blake3::hash(text.as_bytes()).to_hex();
+    let key = format!("edit:{}:{}", words.key, &print[..PRINT_CHARS]);
+    InboundWords { key, text, ..words }
 }

@@ -193,7 +193,7 @@ impl Telegram {
         account: String,
     ) -> Result<(), TryAgain> {
         let Some(chat) = room.to_chat() else { return Ok(()) };
-        let words = self.words_of(message, chat.clone(), account, None);
+        let words = self.words_of(bot, message, chat.clone(), account, None);
         let key = format!("{chat}:{}", message.message_id);
         let place = OpeningChat { chat, title: title_of(message), key };
         if let Ok(Slash::GroupCreate(agents)) = slash::parse(&words.text) {
@@ -246,7 +246,7 @@ impl Telegram {
         let Some(chat) = room.to_chat() else { return Ok(()) };
         let Some(stream) = self.inbox.bound(&chat).await.map_err(passing)? else { return Ok(()) };
         let Author::Person(author) = &message.author else { return Ok(()) };
-        let words = self.words_of(message, chat, account_of(author), None);
+        let words = self.words_of(bot, message, chat, account_of(author), None);
         self.enter(bot, &room, message, person, &stream, words).await
     }
 

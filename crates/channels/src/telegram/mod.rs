@@ -18,6 +18,7 @@ mod own;
 mod places;
 mod poll;
 mod receive;
+mod standing;
 mod status;
 mod strangers;
 mod rich;

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-use moothall_kernel::ids::Seq;
+use moothall_kernel::ids::{Seq, StreamId};
+
+use super::bot::Bot;
+use super::room::Room;
 
 /// Number of messages of all chats that replies can refer to.
 const MESSAGES_MAX: usize = 20_000;
@@ -32,6 +35,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// True if it is known whether the bot of an agent is in the chat.
+    pub fn knows(&self, agent: &str) -> bool {
+        self.bots.contains_key(agent) || self.gone.contains(agent)
+    }
+
     /// True if several bots hear the chat and one of them only parts of it, so that its messages
     /// may arrive in another order. Only in a supergroup do their numbers tell the order.
     pub fn is_heard_in_parts(&self) -> bool {
@@ -53,8 +61,26 @@ pub struct Places {
 
 #[derive(Default)]
 struct MessageIndex {
-    seqs: BTreeMap<(i64, i64), Seq>,
-    order: VecDeque<(i64, i64)>,
+    events: BTreeMap<MessageId, (StreamId, Seq)>,
+    order: VecDeque<MessageId>,
+}
+
+/// A message as Telegram numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MessageId {
+    chat: i64,
+    /// The bot that sees the message under this number; `None` in supergroups, in which the numbers
+    /// are the same for all.
+    seen_by: Option<i64>,
+    number: i64,
+}
+
+impl MessageId {
+    /// Returns the id of a message that a bot sees in a chat.
+    pub fn new(bot: &Bot, chat: i64, number: i64) -> Self {
+        let is_shared = Room::new(chat, None).is_supergroup();
+        Self { chat, seen_by: (!is_shared).then(|| bot.id()), number }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -96,29 +122,30 @@ impl Places {
         lock(&self.moved).get(&chat).copied().unwrap_or(chat)
     }
 
-    /// Notes at which position of the conversation a message of a chat is.
-    pub fn note_message(&self, chat: i64, message: i64, seq: Seq) {
+    /// Notes which event of which conversation a message is.
+    pub fn note_message(&self, message: MessageId, stream: StreamId, seq: Seq) {
         let mut index = lock(&self.messages);
-        if index.seqs.insert((chat, message), seq).is_none() {
-            index.order.push_back((chat, message));
+        if index.events.insert(message, (stream, seq)).is_none() {
+            index.order.push_back(message);
         }
         if index.order.len() > MESSAGES_MAX
             && let Some(oldest) = index.order.pop_front()
         {
-            index.seqs.remove(&oldest);
+            index.events.remove(&oldest);
         }
     }
 
-    /// Returns the position of a message, if it is known.
-    pub fn seq_of(&self, chat: i64, message: i64) -> Option<Seq> {
-        lock(&self.messages).seqs.get(&(chat, message)).copied()
+    /// Returns the event that a message is, if it is known.
+    pub fn event_of(&self, message: MessageId) -> Option<(StreamId, Seq)> {
+        lock(&self.messages).events.get(&message).cloned()
     }
 
-    /// Returns the newest known message of a chat at a position.
-    pub fn message_at(&self, chat: i64, seq: Seq) -> Option<i64> {
+    /// Returns the number of the newest message that a bot sees in a chat for an event.
+    pub fn message_at(&self, bot: &Bot, chat: i64, event: &(StreamId, Seq)) -> Option<i64> {
         let index = lock(&self.messages);
-        let all = index.seqs.range((chat, i64::MIN)..=(chat, i64::MAX));
-        all.rev().find(|(_, at)| **at == seq).map(|((_, message), _)| *message)
+        let [first, last] = [i64::MIN, i64::MAX].map(|number| MessageId::new(bot, chat, number));
+        let mut newest_first = index.events.range(first..=last).rev();
+        newest_first.find(|(_, at)| *at == event).map(|(message, _)| message.number)
     }
 
     /// True the first time for the key of a message. Several bots hear the same one, and one of

@@ -82,6 +82,7 @@ impl Telegram {
             tracing::debug!(bot = bot.agent, %fault, "the commands could not be set");
         }
         bot.set_info(info);
+        self.look_around(bot).await;
         Ok(())
     }
 

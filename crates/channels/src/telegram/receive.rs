@@ -14,6 +14,7 @@ use moothall_kernel::slash;
 
 use super::Telegram;
 use super::bot::Bot;
+use super::places::MessageId;
 use super::room::{Room, TELEGRAM};
 use super::update::{
     Attachment, AttachmentKind, Author, ChatKind, Message, Person, Update, UpdateKind,
@@ -123,7 +124,7 @@ impl Telegram {
                 }
             }
         };
-        let words = self.words_of(message, chat, account, Some(agent));
+        let words = self.words_of(bot, message, chat, account, Some(agent));
         self.enter(bot, &room, message, &person, &stream, words).await
     }
 
@@ -144,7 +145,7 @@ impl Telegram {
         let stream = self.inbox.bound(&chat).await.map_err(passing)?;
         match (person, stream) {
             (Some(person), Some(stream)) => {
-                let words = self.words_of(message, chat, account, None);
+                let words = self.words_of(bot, message, chat, account, None);
                 self.enter(bot, &room, message, &person, &stream, words).await
             }
             (Some(person), None) => {
@@ -154,7 +155,7 @@ impl Telegram {
                 self.inbox.drop_words(&chat);
                 self.answer_stranger(bot, &room, message).await
             }
-            (None, stream) => self.hear_stranger(message, chat, stream).await,
+            (None, stream) => self.hear_stranger(bot, message, chat, stream).await,
         }
     }
 
@@ -190,7 +191,8 @@ impl Telegram {
         let text = slash::words(&words.text).to_owned();
         match self.inbox.post(person, stream, InboundWords { text, ..words }).await {
             Ok(Some(seq)) => {
-                self.places.note_message(message.chat.id, message.message_id, seq);
+                let id = MessageId::new(bot, message.chat.id, message.message_id);
+                self.places.note_message(id, stream.clone(), seq);
                 Ok(())
             }
             Ok(None) => Ok(()),
@@ -211,7 +213,7 @@ impl Telegram {
             return Err(TryAgain::after(&error));
         }
         let is_first =
-            room.to_chat().is_none_or(|chat| self.places.take(&self.key_of(message, &chat)));
+            room.to_chat().is_none_or(|chat| self.places.take(&self.key_of(bot, message, &chat)));
         if is_first {
             self.say(bot, room, &error.to_string(), Some(message.message_id)).await;
         }
@@ -222,6 +224,7 @@ impl Telegram {
     /// file becomes a line that says what came.
     pub(super) fn words_of(
         &self,
+        bot: &Bot,
         message: &Message,
         chat: Chat,
         account: String,
@@ -233,13 +236,13 @@ impl Telegram {
             text = if text.is_empty() { line } else { format!("{line}\n{text}") };
         }
         let replied = message.reply_to.as_ref();
-        let reply_to =
-            replied.and_then(|reply| self.places.seq_of(message.chat.id, reply.message_id));
+        let id_of = |number| MessageId::new(bot, message.chat.id, number);
+        let reply_to = replied.and_then(|reply| self.places.event_of(id_of(reply.message_id)));
         let to = to.or_else(|| commanded.or_else(|| self.agent_meant(message)));
         InboundWords {
             account,
             message: message.message_id.to_string(),
-            key: self.key_of(message, &chat),
+            key: self.key_of(bot, message, &chat),
             chat,
             text,
             to: to.map(ParticipantId::new),
@@ -284,8 +287,12 @@ impl Telegram {
     }
 
     /// Returns the key under which a message enters once. In a basic group the bots see the same
-    /// message under different ids, so there its author, time and words are the key.
-    pub(super) fn key_of(&self, message: &Message, chat: &Chat) -> String {
+    /// message under different ids, so there its author, time and words are the key. Two bots that
+    /// stand for one agent number their private chats with a person each for itself.
+    pub(super) fn key_of(&self, bot: &Bot, message: &Message, chat: &Chat) -> String {
+        if message.chat.kind == ChatKind::Private {
+            return format!("{}:{}:{}", chat.key(), bot.id(), message.message_id);
+        }
         if message.chat.kind != ChatKind::Group || self.designated(message.chat.id).is_some() {
             return format!("{}:{}", chat.key(), message.message_id);
         }
@@ -367,7 +374,7 @@ impl Telegram {
                 "I am the bot of the agent {} in a Moothall server. I answer people whose account \
                  is paired with it. If you use that server: `moothall channels pair telegram`, or \
                  the page, makes a link that pairs you.",
-                bot.agent
+                self.agent_of(bot)
             );
             self.say(bot, room, &text, Some(message.message_id)).await;
         }

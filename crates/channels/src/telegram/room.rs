@@ -9,6 +9,9 @@ use moothall_kernel::chat::Chat;
 /// The name of the channel.
 pub const TELEGRAM: &str = "telegram";
 
+/// Ids below this one are those of supergroups and channels. (core.telegram.org/api/bots/ids)
+const LAST_GROUP: i64 = -1_000_000_000_000;
+
 /// A place in Telegram. It is written `-100123`, `-100123:7` for a topic, and `4711@analyst` for
 /// the talk of one person with one agent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +43,11 @@ impl Room {
     /// True if the chat is a group. Telegram numbers groups below zero, and people above.
     pub fn is_group(&self) -> bool {
         self.chat < 0
+    }
+
+    /// True if the chat is a supergroup. Telegram numbers those, and channels, below all groups.
+    pub fn is_supergroup(&self) -> bool {
+        self.chat < LAST_GROUP
     }
 
     /// Returns the place that a chat of this channel names; `None` for other chats.

@@ -33,7 +33,7 @@ impl Telegram {
             return Ok(());
         };
         let stream = self.inbox.bound(&chat).await.map_err(passing)?;
-        self.hear_stranger(message, chat, stream).await
+        self.hear_stranger(bot, message, chat, stream).await
     }
 
     /// Takes words of an unknown author in a chat. They wake no agent and command nothing.
@@ -42,6 +42,7 @@ impl Telegram {
     /// [`TryAgain`] if the words could not be stored now.
     pub(super) async fn hear_stranger(
         &self,
+        bot: &Bot,
         message: &Message,
         chat: Chat,
         stream: Option<StreamId>,
@@ -52,7 +53,7 @@ impl Telegram {
             self.inbox.drop_words(&chat);
             return Ok(());
         };
-        let key = self.key_of(message, &chat);
+        let key = self.key_of(bot, message, &chat);
         let origin = PostOrigin {
             chat,
             identity: Some(format!("{TELEGRAM}:{id}")),

@@ -80,12 +80,12 @@ async fn a_bot_as_which_another_program_speaks_stops_and_the_chat_is_told() {
     let words = SendMessage { chat_id: group.id, text: "not ours".into(), ..Default::default() };
     // The first seconds after a start are not judged, because clocks differ.
     let mut pause = tokio::time::interval(Duration::from_millis(500));
-    let mut ours = 0;
+    // Words of the other bot are our own, and never a sign of another program.
+    for number in 0..3 {
+        house.speak(&stream, "writer", &format!("ours {number}")).await;
+    }
     while house.first_bot().await.state != BotState::Foreign {
         pause.tick().await;
-        // Words of the other bot are our own, and never a sign of another program.
-        house.speak(&stream, "writer", &format!("ours {ours}")).await;
-        ours += 1;
         other.send_message(&words).await.unwrap();
     }
     let cure = house.first_bot().await.cure.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{CallFault, Client, Method};
-use crate::telegram::update::{GENERAL_TOPIC, MemberStatus};
+use crate::telegram::update::{Chat, GENERAL_TOPIC, MemberStatus};
 
 /// Most updates of one poll: Telegram's limit.
 const UPDATES_MAX: usize = 100;
@@ -274,6 +274,12 @@ impl Client {
             return Err(unread(Method::GetChatMember));
         }
         Ok(MemberStatus::read(&member))
+    }
+
+    /// Returns a chat; `None` if its description cannot be read.
+    pub async fn get_chat(&self, chat_id: i64) -> Result<Option<Chat>, CallFault> {
+        let chat = self.call(Method::GetChat, &json!({ "chat_id": chat_id })).await?;
+        Ok(Chat::read(&chat))
     }
 
     /// Leaves a chat.

@@ -215,7 +215,8 @@ fn read_membership(value: &Value) -> Option<Membership> {
 }
 
 impl Chat {
-    fn read(value: &Value) -> Option<Self> {
+    /// Reads a chat; `None` if it has no id.
+    pub fn read(value: &Value) -> Option<Self> {
         let kind = match value["type"].as_str().unwrap_or_default() {
             "private" => ChatKind::Private,
             "group" => ChatKind::Group,

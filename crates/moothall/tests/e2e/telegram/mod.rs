@@ -6,6 +6,7 @@ mod group;
 mod guide;
 mod hostile;
 mod lengths;
+mod numbers;
 
 use moothall_testkit::telegram::{Bot, ChatId, PersonId, ShownMessage, TelegramServer};
 use serde_json::{Value, json};

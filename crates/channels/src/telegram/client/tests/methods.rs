@@ -1,7 +1,7 @@
 //! The bodies of the calls with arguments of their own, and what is read of their results.
 
 use super::*;
-use crate::telegram::update::MemberStatus;
+use crate::telegram::update::{ChatKind, MemberStatus};
 
 /// Makes one call on a server that answers with these results, and returns the requests.
 pub(super) async fn bodies<T>(
@@ -176,4 +176,14 @@ async fn a_member_is_read_by_its_status() {
     let unknown = bodies([json!({ "status": "hovering" })], ask).await.1;
     assert_eq!(unknown, Ok(MemberStatus::Unknown("hovering".into())));
     assert!(bodies([Value::Null], ask).await.1.is_err());
+}
+
+#[tokio::test]
+async fn a_chat_is_read_by_its_kind_and_title() {
+    let ask = async |client: &Client| client.get_chat(-5).await;
+    let (asked, chat) = bodies([json!({ "id": -5, "type": "group", "title": "Lunch" })], ask).await;
+    let chat = chat.unwrap().unwrap();
+    assert_eq!((chat.kind, chat.title.as_deref()), (ChatKind::Group, Some("Lunch")));
+    assert_eq!(asked, [json!({ "chat_id": -5, "method": "getChat" })]);
+    assert_eq!(bodies([Value::Null], ask).await.1, Ok(None));
 }

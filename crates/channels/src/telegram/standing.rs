@@ -1,0 +1,79 @@
+//! Which bots are in a bound group, and what they hear there: Telegram is asked if no update told
+//! of it, after a start and before the first line of a chat.
+
+use std::collections::BTreeSet;
+
+use super::Telegram;
+use super::bot::Bot;
+use super::client::CallFault;
+use super::room::Room;
+use super::update::{ChatKind, MemberStatus};
+
+impl Telegram {
+    /// Asks in which bound groups a bot is, before its first updates. An update that says something
+    /// else is newer.
+    pub(super) async fn look_around(&self, bot: &Bot) {
+        let bound = match self.inbox.hall().bound_chats().await {
+            Ok(bound) => bound,
+            Err(error) => {
+                tracing::debug!(bot = bot.agent, %error, "the bound chats could not be read");
+                return;
+            }
+        };
+        let rooms = bound.iter().filter_map(|(chat, _)| Room::of(chat)).filter(Room::is_group);
+        let groups: BTreeSet<i64> = rooms.map(|room| room.chat).collect();
+        for group in groups {
+            // What the service does not answer now is learnt from updates.
+            if let Err(fault) = self.look_into(bot, group).await {
+                tracing::debug!(bot = bot.agent, group, %fault, "a group could not be looked at");
+                return;
+            }
+        }
+    }
+
+    /// Asks which bots are in a group that a conversation was bound to.
+    pub(super) async fn look_from_all(&self, room: &Room) {
+        for bot in self.bots().iter().filter(|bot| room.is_group() && bot.can_send()) {
+            if let Err(fault) = self.look_into(bot, room.chat).await {
+                tracing::debug!(bot = bot.agent, %fault, "a group could not be looked at");
+            }
+        }
+    }
+
+    /// Asks if a bot is in a group, unless that is known.
+    ///
+    /// # Errors
+    /// [`CallFault`] if the service gave no answer that means something.
+    pub(super) async fn look_into(&self, bot: &Bot, chat: i64) -> Result<(), CallFault> {
+        if self.places.get(chat).is_some_and(|place| place.knows(&bot.agent)) {
+            return Ok(());
+        }
+        let status = match bot.client.get_chat_member(chat, bot.id()).await {
+            Ok(status) => status,
+            Err(fault) if fault.is_gone() => MemberStatus::Left,
+            Err(fault) => return Err(fault),
+        };
+        if matches!(status, MemberStatus::Unknown(_)) {
+            return Ok(());
+        }
+        let found = match status.is_inside() {
+            true => bot.client.get_chat(chat).await?,
+            false => None,
+        };
+        self.places.change(chat, |place| {
+            if place.knows(&bot.agent) {
+                return;
+            }
+            if !status.is_inside() {
+                place.gone.insert(bot.agent.clone());
+                return;
+            }
+            place.bots.insert(bot.agent.clone(), status.is_admin() || !bot.is_private());
+            if let Some(found) = found {
+                place.is_super = found.kind == ChatKind::Supergroup;
+                place.title = found.title.unwrap_or_default();
+            }
+        });
+        Ok(())
+    }
+}
