@@ -164,10 +164,13 @@ impl Hall {
         // An agent that drives sessions still has to have met each session here.
         let sessions = self.view(stream, |state| {
             let addresses = state.participants().iter().filter_map(|one| one.address.as_ref());
-            let here = addresses.filter(|address| address.kind == SESSION);
-            here.map(|address| address.local_id.clone()).collect::<Vec<_>>()
+            let sessions = addresses.filter(|address| address.kind == SESSION);
+            sessions.map(|address| address.here(SESSION).map(str::to_owned)).collect::<Vec<_>>()
         });
         for session in sessions.await? {
+            let Some(session) = session else {
+                return Err(AccessDenial::Person("write to a session of another computer").into());
+            };
             self.permit_over(caller, SessionAction::Telling, &session).await?;
         }
         Ok(())
@@ -209,10 +212,12 @@ impl Hall {
             return Err(AccessDenial::Person("choose whose messages reach a terminal").into());
         }
         match &invite.address {
-            Some(address) if address.kind == SESSION => {
-                drop(self.permit_over(caller, SessionAction::Telling, &address.local_id).await?);
-                Ok(())
-            }
+            Some(address) if address.kind == SESSION => match address.here(SESSION) {
+                Some(session) => {
+                    self.permit_over(caller, SessionAction::Telling, session).await.map(drop)
+                }
+                None => Err(AccessDenial::Person("invite a session of another computer").into()),
+            },
             None if invite.facts.abilities.lives_in_session => {
                 Err(AccessDenial::Person("invite a terminal agent that has no session yet").into())
             }

@@ -16,12 +16,12 @@ pub fn address_of(session: &Session) -> Address {
     }
 }
 
-/// Returns the session that an address names; `None` for an address of another kind.
+/// Returns the session of this computer that an address names; `None` for other addresses.
 pub fn named_by(address: &Address) -> Option<SessionId> {
-    (address.kind == ADDRESS).then(|| SessionId::new(&address.local_id))
+    address.here(ADDRESS).map(SessionId::new)
 }
 
-/// Returns the session that a participant is; `None` for any other participant.
+/// Returns the session of this computer that a participant is; `None` for any other participant.
 pub fn session_of(participant: &Participant) -> Option<SessionId> {
     participant.address.as_ref().and_then(named_by)
 }
@@ -36,8 +36,8 @@ pub fn target(session: &SessionId) -> Target {
     Target::Session(session.clone())
 }
 
-/// Returns the delivery target of a participant that is a session. Each of its prompts is a row in
-/// the log.
+/// Returns the delivery target of a participant that is a session of this computer. Each of its
+/// prompts is a row in the log.
 pub fn target_of(participant: &Participant) -> Option<Target> {
     session_of(participant).map(Target::Session)
 }

@@ -11,7 +11,9 @@ use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::{Deliveries, DeliveryState, LogError, Target};
 use moothall_engine::reach::ReachableStreams;
 use moothall_engine::residents::{MoveIn, WeakHall};
-use moothall_engine::sessions::{ADDRESS, OnDemand, Resident, Residents, SessionError, SessionId};
+use moothall_engine::sessions::{
+    ADDRESS, OnDemand, Resident, Residents, SessionError, SessionId, is_session,
+};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};
@@ -100,9 +102,14 @@ async fn house() -> (World, Arc<Guests>) {
 
 /// Creates a conversation with the guest in it.
 async fn parlour(world: &World) -> StreamId {
+    parlour_with_guest_of(world, "").await
+}
+
+/// Creates a conversation with the guest of a computer in it.
+async fn parlour_with_guest_of(world: &World, computer: &str) -> StreamId {
     let stream = world.create().await;
     let address =
-        Address { computer: String::new(), kind: ADDRESS.into(), local_id: guest().to_string() };
+        Address { computer: computer.into(), kind: ADDRESS.into(), local_id: guest().to_string() };
     let profile =
         Profile { client: Some("visitor".into()), model: Some("m".into()), ..Profile::default() };
     let invite = Invite {
@@ -115,6 +122,23 @@ async fn parlour(world: &World) -> StreamId {
     };
     world.hall.submit(&stream, control, None).await.unwrap();
     stream
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_of_another_computer_is_not_the_one_here_with_its_id() {
+    let (world, _) = house().await;
+    let stream = parlour_with_guest_of(&world, "2f3e").await;
+    let is_here =
+        |state: &Conversation| state.participants().iter().any(|one| is_session(one, &guest()));
+    assert!(!world.hall.view(&stream, is_here).await.unwrap());
+    world.post(&stream, "@guest how was the journey?").await.unwrap();
+    let started = |event: &Event| matches!(event, Event::TurnStarted { .. });
+    world.until(&stream, |events| has(events, started)).await;
+    let rows = world.log.inner.of_target(&Target::Session("guest".into()), 9).await.unwrap();
+    assert!(rows.is_empty(), "no words for it go to a terminal here: {rows:?}");
+    // The one here is another participant, and its own speaker for every limit.
+    let here = parlour(&world).await;
+    assert!(world.hall.view(&here, is_here).await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]

@@ -104,6 +104,22 @@ pub struct Address {
     pub local_id: String,
 }
 
+impl Address {
+    /// Returns the id of a thing of this computer and of a kind. A thing of another computer may
+    /// have the same id and is `None`.
+    pub fn here(&self, kind: &str) -> Option<&str> {
+        (self.computer.is_empty() && self.kind == kind).then_some(self.local_id.as_str())
+    }
+
+    /// Returns an id that no thing of another computer has.
+    pub fn full_id(&self) -> String {
+        match self.computer.as_str() {
+            "" => self.local_id.clone(),
+            computer => format!("{}@{computer}", self.local_id),
+        }
+    }
+}
+
 /// The authors whose words reach a participant's terminal. Inviting a terminal grants this access,
 /// and the log keeps the grant with the invitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,5 +201,24 @@ impl Participant {
     /// True if the participant's next post answers its turn.
     pub fn answers_by_posting(&self) -> bool {
         self.facts.abilities.answers == Answers::ByPosting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thing_of_another_computer_is_not_the_one_here_with_its_id() {
+        let at = |computer: &str| Address {
+            computer: computer.into(),
+            kind: "session".into(),
+            local_id: "s1".into(),
+        };
+        assert_eq!(at("").here("session"), Some("s1"));
+        assert_eq!(at("").here("chat"), None);
+        assert_eq!(at("2f3e").here("session"), None);
+        assert_eq!(at("").full_id(), "s1");
+        assert_ne!(at("2f3e").full_id(), at("3f3e").full_id());
     }
 }

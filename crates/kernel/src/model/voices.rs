@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::model::event::{Event, Posted, RecordedEvent};
 use crate::model::ids::{ParticipantId, StreamId};
+use crate::model::participant::Address;
 use crate::model::state::Conversation;
 use crate::model::time::{Millis, Timestamp};
 use crate::text::sketch::Sketch;
@@ -58,7 +59,7 @@ impl Conversation {
     /// Returns the speaker behind an id. A session is the same speaker in all its conversations.
     pub(crate) fn speaker(&self, id: &ParticipantId) -> String {
         let address = self.participant(id).and_then(|participant| participant.address.as_ref());
-        address.map_or_else(|| id.to_string(), |address| address.local_id.clone())
+        address.map_or_else(|| id.to_string(), Address::full_id)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::model::gathering::{
     PendingPass, Phase, PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId};
-use crate::model::participant::{Kind, Memory, Participant, SeatRole};
+use crate::model::participant::{Address, Kind, Memory, Participant, SeatRole};
 use crate::model::state::{Conversation, Turn};
 use crate::model::time::{Millis, Timestamp};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, UnsolicitedRule};
@@ -193,7 +193,7 @@ impl Decider<'_> {
     /// Returns the key that keeps a member out of other gatherings, if it has one.
     pub(crate) fn member_key(&self, id: &ParticipantId) -> Option<String> {
         let address = self.state.participant(id)?.address.as_ref();
-        let key = address.map_or(id.as_str(), |address| address.local_id.as_str());
+        let key = address.map_or_else(|| id.to_string(), Address::full_id);
         let key = format!("{MEMBER_KEY}{key}");
         self.state.bindings.contains(&key).then_some(key)
     }

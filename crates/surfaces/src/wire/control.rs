@@ -161,9 +161,9 @@ impl WireProfile {
     }
 }
 
-/// Returns the id of the session that an address names.
+/// Returns the id of the session of this computer that an address names.
 fn session_at(address: Option<&Address>) -> Option<&str> {
-    address.filter(|address| address.kind == SESSION).map(|address| address.local_id.as_str())
+    address.and_then(|address| address.here(SESSION))
 }
 
 impl From<WireProfile> for Profile {
