@@ -179,13 +179,20 @@ impl Inbox {
         self.enter(by, stream, words, Some(earlier)).await
     }
 
-    /// Returns the position of a message of a chat, by the key under which it entered. Keys are
-    /// remembered for a day.
+    /// Returns the position of a message of a chat in a conversation, by the key under which it
+    /// entered. Keys are remembered for a day.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.
-    pub async fn place_of(&self, chat: &Chat, key: &str) -> Result<Option<Seq>, HallError> {
-        self.hall.event_of_key(&self.once(chat, key.to_owned(), "")).await
+    pub async fn place_of(
+        &self,
+        stream: &StreamId,
+        chat: &Chat,
+        key: &str,
+    ) -> Result<Option<Seq>, HallError> {
+        let event = self.hall.event_of_key(&self.once(chat, key.to_owned(), "")).await?;
+        // The chat was perhaps bound to another conversation then.
+        Ok(event.filter(|(of, _)| of == stream).map(|(_, seq)| seq))
     }
 
     /// Posts words of a paired person in the conversation of their chat, once. Returns the position
@@ -225,7 +232,11 @@ impl Inbox {
             ..Post::new(actor, text)
         };
         let permitted = door.permit(stream, ClientCommand::Post(post)).await?;
-        let answer = door.submit(permitted, Some(once)).await?;
+        let answer = match door.submit(permitted, Some(once)).await {
+            // The message entered already, as another bot wrote its names.
+            Err(HallError::KeyReused) => return Ok(None),
+            answer => answer?,
+        };
         // An edit that came too late is a notice.
         let posted = answer.event.filter(|one| matches!(one.event, Event::Posted(_)));
         Ok(posted.map(|recorded| recorded.seq))

@@ -354,8 +354,9 @@ async fn main() {
     if std::env::args().any(|arg| arg == AS_FAKE) {
         return serve_as_fake().await;
     }
+    // First, because a hall may go on working for a while after its figures were taken.
+    measure_idle().await;
     measure_latency().await;
     measure_many().await;
     measure_pressed().await;
-    measure_idle().await;
 }

@@ -21,11 +21,11 @@ pub struct CallRates {
 
 impl CallRates {
     /// The limits that Telegram sets: 30 calls a second for a bot; in a chat one a second, of which
-    /// three may come at once. In a group Telegram permits 20 a minute; two are left because calls
-    /// may arrive there closer together than they were made.
+    /// three may come at once if it was quiet. In a group Telegram permits 20 a minute. A little is
+    /// left of each, because calls may arrive there closer together than they were made.
     pub const TELEGRAM: Self = Self {
-        bot: Limit { calls: 30, span: Duration::from_secs(1) },
-        chat: Limit { calls: 3, span: Duration::from_secs(3) },
+        bot: Limit { calls: 30, span: Duration::from_millis(1_030) },
+        chat: Limit { calls: 3, span: Duration::from_millis(3_100) },
         group: Limit { calls: 18, span: Duration::from_secs(60) },
     };
 
@@ -38,15 +38,21 @@ impl CallRates {
 pub struct Limit {
     /// Most calls in the span.
     pub calls: usize,
-    /// Length of the span. A call leaves it exactly this long after it was made.
+    /// Length of the span. A call leaves it this long after it was made, or was due.
     pub span: Duration,
 }
 
 impl Limit {
     const NONE: Self = Self { calls: usize::MAX, span: Duration::ZERO };
+
+    /// Returns the time between two calls that come evenly.
+    fn step(self) -> Duration {
+        u32::try_from(self.calls).map_or(Duration::ZERO, |calls| self.span / calls)
+    }
 }
 
-/// The latest calls that count under a limit, oldest first.
+/// The latest calls that count under a limit, oldest first. A call of a burst counts from the time
+/// at which it was due if calls came evenly, so that calls do come evenly after a burst.
 #[derive(Debug, Default)]
 struct RecentCalls(VecDeque<Instant>);
 
@@ -55,6 +61,11 @@ impl RecentCalls {
         while self.0.front().is_some_and(|at| *at + limit.span <= now) {
             self.0.pop_front();
         }
+    }
+
+    fn note(&mut self, now: Instant, limit: Limit) {
+        let due = self.0.back().map_or(now, |last| now.max(*last + limit.step()));
+        self.0.push_back(due);
     }
 
     /// Returns the time of the next free slot, if none is free.
@@ -154,11 +165,12 @@ impl Bucket {
     }
 
     fn take(&mut self, chat: i64, is_group: bool) {
-        self.bot.0.push_back(self.now);
+        let (now, rates) = (self.now, self.rates);
+        self.bot.note(now, rates.bot);
         let calls = self.chats.entry(chat).or_default();
-        calls.chat.0.push_back(self.now);
+        calls.chat.note(now, rates.chat);
         if is_group {
-            calls.group.0.push_back(self.now);
+            calls.group.note(now, rates.group);
         }
     }
 
@@ -318,6 +330,19 @@ mod tests {
         assert!(pressed(&many, minutes(1)).len() >= 60 * 30 * 95 / 100);
         assert!(pressed(&[7], minutes(1)).len() >= 60 * 95 / 100);
         assert!(pressed(&[-7], minutes(10)).len() >= 10 * 18 * 95 / 100);
+    }
+
+    #[test]
+    fn calls_come_evenly_after_a_burst() {
+        let calls = pressed(&[7], Duration::from_secs(30));
+        let burst = RATES.chat.calls;
+        assert!(calls[..burst].iter().all(|at| *at == calls[0]));
+        let second = Duration::from_secs(1);
+        assert!(calls[burst..].windows(2).all(|pair| pair[1] - pair[0] >= second));
+        let many: Vec<i64> = (1..200).collect();
+        let calls = pressed(&many, Duration::from_secs(10));
+        let all_at_once = Limit { calls: 30, span: second };
+        assert!(densest(&calls[30..], all_at_once) <= 30);
     }
 
     #[test]

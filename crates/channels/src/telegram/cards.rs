@@ -192,11 +192,12 @@ impl Telegram {
         let Some(hall) = self.weak.enter() else {
             return Outcome::Later { why: "the server is stopping".into(), after: None };
         };
-        let all = hall.store().outbox.of_target(&delivery.target, LOOKED_UP).await;
-        let shown = all
-            .unwrap_or_default()
-            .into_iter()
-            .find(|one| one.stream == delivery.stream && one.through_seq == seq);
+        let all = match hall.store().outbox.of_target(&delivery.target, LOOKED_UP).await {
+            Ok(all) => all,
+            Err(error) => return Outcome::Later { why: error.to_string(), after: None },
+        };
+        let shown =
+            all.into_iter().find(|one| one.stream == delivery.stream && one.through_seq == seq);
         let mut left = false;
         let notes = shown.map(|one| CarryNotes::read(&one.evidence)).unwrap_or_default();
         for sent in &notes.sent {
@@ -216,7 +217,7 @@ impl Telegram {
             }
         }
         if let Some(id) = message.and_then(|message| message.parse().ok()) {
-            match self.delete_of_person(under_way.room.chat, id).await {
+            match self.delete_of_person(&under_way.room, id).await {
                 Ok(is_deleted) => left |= !is_deleted,
                 Err(later) => return later,
             }
@@ -238,9 +239,14 @@ impl Telegram {
         Some(SentMessage { bot, chat: sent.chat.parse().ok()?, id, only_to })
     }
 
-    /// Deletes a person's message by any bot that may. Returns false if no bot may.
-    async fn delete_of_person(&self, chat: i64, message: i64) -> Result<bool, Outcome> {
-        for bot in self.speakers(&Room::new(chat, None), None) {
+    /// Deletes a person's message by any bot that may. Returns false if no bot may. Outside
+    /// supergroups the number means another message for each bot, so there must be one bot alone.
+    async fn delete_of_person(&self, room: &Room, message: i64) -> Result<bool, Outcome> {
+        let (chat, bots) = (room.chat, self.speakers(room, None));
+        if !room.is_supergroup() && bots.len() != 1 {
+            return Ok(false);
+        }
+        for bot in bots {
             match bot.client.delete_message(chat, message).await {
                 Ok(()) => return Ok(true),
                 Err(fault) => match self.repeated_later(&bot, chat, &fault) {

@@ -54,6 +54,12 @@ impl Carriage<'_> {
         self.write().await
     }
 
+    /// Returns the outcome of a delivery that is put off. What was sent before it is kept, because
+    /// the delivery starts from its notes.
+    pub(super) async fn put_off(&self, later: Outcome) -> Outcome {
+        self.write().await.err().unwrap_or(later)
+    }
+
     /// Returns the messages of the text itself that were sent.
     fn text_sent(&self) -> &[SentPart] {
         self.kept.sent.get(self.before..).unwrap_or_default()
@@ -231,7 +237,7 @@ impl Telegram {
         reply_to: Option<i64>,
     ) -> SendResult {
         if let Err(later) = self.wait_for_slot(bot, &under_way.room).await {
-            return SendResult::Over(later);
+            return SendResult::Over(under_way.put_off(later).await);
         }
         under_way.kept.rich = true;
         if let Err(later) = under_way.note_sending().await {
@@ -292,7 +298,7 @@ impl Telegram {
         buttons: &[Vec<Button>],
     ) -> SendResult {
         if let Err(later) = self.wait_for_slot(bot, &under_way.room).await {
-            return SendResult::Over(later);
+            return SendResult::Over(under_way.put_off(later).await);
         }
         if let Err(later) = under_way.note_sending().await {
             return SendResult::Over(later);

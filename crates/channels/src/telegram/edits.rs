@@ -45,7 +45,7 @@ impl Telegram {
             let Some(stream) = self.inbox.bound(&chat).await.map_err(passing)? else { continue };
             let earlier = match self.places.event_of(id) {
                 Some((of, seq)) if of == stream => Some(seq),
-                _ => self.inbox.place_of(&chat, &words.key).await.map_err(passing)?,
+                _ => self.inbox.place_of(&stream, &chat, &words.key).await.map_err(passing)?,
             };
             let Some(earlier) = earlier else { continue };
             let to = talk.with.map(ParticipantId::new).or(words.to.clone());

@@ -32,7 +32,7 @@ impl Telegram {
                 continue;
             }
             if let Err(later) = self.wait_for_slot(&bot, &room).await {
-                return Some(later);
+                return Some(under_way.put_off(later).await);
             }
             if let Err(later) = under_way.note_sending().await {
                 return Some(later);
@@ -65,7 +65,7 @@ impl Telegram {
                 Err(CallFault::Maybe { why }) => return Some(under_way.unknown(why)),
                 Err(fault) => {
                     if let Some(later) = self.repeated_later(&bot, room.chat, &fault) {
-                        return Some(under_way.write().await.err().unwrap_or(later));
+                        return Some(under_way.put_off(later).await);
                     }
                     tracing::debug!(bot = bot.agent, %fault, "a card was not taken");
                 }

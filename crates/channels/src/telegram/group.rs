@@ -165,6 +165,7 @@ impl Telegram {
         if !self.inbox.may_open(person) {
             return Ok("This needs a pairing with the right threads:admin.".into());
         }
+        self.look_from_all(&room).await;
         let _opening = self.opening.lock().await;
         if self.inbox.bound(&chat).await.map_err(passing)?.is_some() {
             return Ok("The group is open already.".into());

@@ -128,6 +128,9 @@ impl Telegram {
         let bot = Arc::new(Bot::new(agent, client, rates, self.inbox.hall().now()));
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
         bots.iter().filter(|other| other.agent == agent).for_each(|other| other.stop());
+        if !bots.iter().any(|other| other.agent == agent && other.id() == bot.id()) {
+            self.places.forget_bot(agent);
+        }
         bots.retain(|other| other.agent != agent);
         bots.push(bot.clone());
         drop(bots);
@@ -157,6 +160,7 @@ impl Telegram {
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
         bots.iter().filter(|bot| bot.agent == agent).for_each(|bot| bot.stop());
         bots.retain(|bot| bot.agent != agent);
+        self.places.forget_bot(agent);
     }
 
     /// Ends the tasks of all bots.
@@ -188,10 +192,10 @@ impl Telegram {
             if !is_over {
                 continue;
             }
-            // A person may have bound the chat by hand meanwhile.
-            let chat_of = Room::new(chat, None).to_chat();
-            let Some(bound) = chat_of else { continue };
-            if !matches!(self.inbox.bound(&bound).await, Ok(None)) {
+            // A person may have bound the chat, or a topic of it, by hand.
+            let Ok(bound) = self.inbox.hall().bound_chats().await else { continue };
+            let is_here = |room: Room| self.places.moved_to(room.chat) == chat;
+            if bound.iter().filter_map(|(chat, _)| Room::of(chat)).any(is_here) {
                 self.places.change(chat, |place| place.waiting_since = None);
                 continue;
             }

@@ -98,6 +98,15 @@ impl Places {
         lock(&self.places).get(&chat).cloned()
     }
 
+    /// Forgets all places of the bot of an agent: it is another account now, or none.
+    pub fn forget_bot(&self, agent: &str) {
+        for place in lock(&self.places).values_mut() {
+            place.bots.remove(agent);
+            place.gone.remove(agent);
+            place.told_deaf.remove(agent);
+        }
+    }
+
     /// Forgets a chat.
     pub fn remove(&self, chat: i64) {
         lock(&self.places).remove(&chat);

@@ -33,7 +33,9 @@ pub(super) struct TryAgain {
 impl TryAgain {
     /// Returns the reason to receive an update again after an error that passes.
     pub(super) fn after(error: &AccessError) -> Self {
-        let is_unknown = matches!(error, AccessError::Hall(HallError::Failed(_)));
+        // A conversation that cannot be read must not keep the bot from all others.
+        let is_unknown =
+            matches!(error, AccessError::Hall(HallError::Failed(_) | HallError::Unreadable(_)));
         Self { why: error.to_string(), is_known: !is_unknown }
     }
 }

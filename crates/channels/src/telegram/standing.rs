@@ -23,10 +23,13 @@ impl Telegram {
         let rooms = bound.iter().filter_map(|(chat, _)| Room::of(chat)).filter(Room::is_group);
         let groups: BTreeSet<i64> = rooms.map(|room| room.chat).collect();
         for group in groups {
-            // What the service does not answer now is learnt from updates.
+            // What the service does not answer now is learnt from updates. A refusal is for this
+            // group alone; without an answer the others would only take time.
             if let Err(fault) = self.look_into(bot, group).await {
                 tracing::debug!(bot = bot.agent, group, %fault, "a group could not be looked at");
-                return;
+                if !matches!(fault, CallFault::Refused { retry_after: None, .. }) {
+                    return;
+                }
             }
         }
     }

@@ -9,6 +9,9 @@ mod managed;
 mod pollers;
 mod rich;
 
+use std::time::Duration;
+
+use moothall_channels::telegram::bucket::Limit;
 use moothall_engine::access::Scope;
 use moothall_engine::ports::DeliveryState;
 use moothall_kernel::chat::Chat;
@@ -56,6 +59,20 @@ async fn a_send_in_doubt_is_unknown_and_not_repeated() {
     house.telegram.fault(&house.bots[0], "sendMessage", TelegramFault::OddAnswer);
     let seq = house.speak(&stream, "analyst", "and on").await;
     assert_eq!(house.ended(group, seq).await.0, DeliveryState::Done);
+}
+
+#[tokio::test]
+async fn a_text_whose_second_part_waits_long_goes_on_where_it_was() {
+    let slow = Limit { calls: 1, span: Duration::from_millis(5_500) };
+    let house = House::open_with(|settings| settings.rates.chat = slow).await;
+    let ann = house.telegram.person(7, "Ann");
+    house.pair(ann, &[]).await;
+    let stream = house.bound_to("7@analyst").await;
+    let seq = house.speak(&stream, "analyst", &"word ".repeat(1_200)).await;
+    let (state, evidence) = house.ended_at("7@analyst", seq).await;
+    assert_eq!(state, DeliveryState::Done, "{evidence}");
+    let texts = house.telegram.texts(house.telegram.private(ann, &house.bots[0]));
+    assert_eq!(texts.iter().filter(|text| text.starts_with("word")).count(), 2);
 }
 
 #[tokio::test]

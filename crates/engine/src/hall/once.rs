@@ -43,14 +43,17 @@ impl Hall {
 }
 
 impl Hall {
-    /// Returns the position of the event of an earlier request with this key. Its fingerprint is
-    /// not compared.
+    /// Returns the event of an earlier request with this key, and its conversation. The fingerprint
+    /// is not compared.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.
-    pub async fn event_of_key(&self, key: &Idempotency) -> Result<Option<Seq>, HallError> {
+    pub async fn event_of_key(
+        &self,
+        key: &Idempotency,
+    ) -> Result<Option<(StreamId, Seq)>, HallError> {
         let claim = self.inner.store.log.claim(IDEM, &claim_key(key), self.now()).await?;
-        Ok(claim.and_then(|claim| claim.outcome.parse().ok()).map(Seq))
+        Ok(claim.and_then(|claim| Some((claim.stream, Seq(claim.outcome.parse().ok()?)))))
     }
 }
 

@@ -84,6 +84,17 @@ async fn an_edit_in_a_talk_with_one_agent_of_a_dissolved_group_is_followed() {
     };
     assert!(comes_about(async || asked().await.is_some()).await);
     assert_eq!(asked().await.unwrap()["meta"]["reply_to"], Value::Null);
+    // Words of the dissolved conversation are in no other one, also after a restart.
+    let server = server.crash_and_restart();
+    room.telegram.wait_for(|it| room.bots.iter().all(|bot| it.is_polling(bot))).await;
+    room.telegram.edit(earlier, "@analyst_bot Before it all ended.");
+    room.telegram.say(chat, person, "@analyst_bot And now?");
+    let asked = async || {
+        let said = messages(&server, &talk).await;
+        said.iter().any(|message| message["content"] == "@analyst And now?")
+    };
+    assert!(comes_about(asked).await);
+    assert_eq!(edits(&server, &talk).await.len(), 1);
     assert!(edits(&server, &thread).await.is_empty());
 }
 
