@@ -55,7 +55,6 @@ impl Telegram {
         let hears = change.sees_all || !bot.is_private();
         let is_new = self.places.change(chat_id, |place| {
             place.title = change.chat.title.clone().unwrap_or_default();
-            place.is_super = change.chat.kind == ChatKind::Supergroup;
             place.gone.remove(&agent);
             place.bots.insert(agent.clone(), hears).is_none()
         });

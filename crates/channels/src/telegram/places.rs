@@ -21,8 +21,6 @@ const TAKEN_MAX: usize = 1_000;
 pub struct Place {
     /// The chat's title.
     pub title: String,
-    /// True for a supergroup, whose messages have the same ids for all bots.
-    pub is_super: bool,
     /// The agents whose bots are known to be in the chat, with true if the bot receives all
     /// messages there.
     pub bots: BTreeMap<String, bool>,
@@ -41,9 +39,9 @@ impl Place {
     }
 
     /// True if several bots hear the chat and one of them only parts of it, so that its messages
-    /// may arrive in another order. Only in a supergroup do their numbers tell the order.
+    /// may arrive in another order.
     pub fn is_heard_in_parts(&self) -> bool {
-        self.is_super && self.bots.len() > 1 && self.bots.values().any(|hears| !hears)
+        self.bots.len() > 1 && self.bots.values().any(|hears| !hears)
     }
 }
 
@@ -122,7 +120,7 @@ impl Places {
         lock(&self.moved).insert(from, to);
         let mut places = lock(&self.places);
         if let Some(place) = places.remove(&from) {
-            places.insert(to, Place { is_super: true, ..place });
+            places.insert(to, place);
         }
     }
 

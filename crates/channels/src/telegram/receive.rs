@@ -89,7 +89,10 @@ impl Telegram {
             return Ok(());
         }
         let (chat, number) = (message.chat.id, message.message_id);
-        let _ticket = match self.places.get(chat).is_some_and(|place| place.is_heard_in_parts()) {
+        // Only in a supergroup do the numbers of messages tell their order.
+        let is_in_parts = Room::new(chat, None).is_supergroup()
+            && self.places.get(chat).is_some_and(|place| place.is_heard_in_parts());
+        let _ticket = match is_in_parts {
             true => Some(self.order.wait(chat, number).await),
             false => None,
         };
@@ -324,7 +327,6 @@ impl Telegram {
         let hears = !bot.is_private();
         self.places.change(message.chat.id, |place| {
             place.title = message.chat.title.clone().unwrap_or_default();
-            place.is_super = message.chat.kind == ChatKind::Supergroup;
             place.gone.remove(&bot.agent);
             let known = place.bots.entry(bot.agent.clone()).or_insert(hears);
             *known |= hears;

@@ -7,7 +7,7 @@ use super::Telegram;
 use super::bot::Bot;
 use super::client::CallFault;
 use super::room::Room;
-use super::update::{ChatKind, MemberStatus};
+use super::update::MemberStatus;
 
 impl Telegram {
     /// Asks in which bound groups a bot is, before its first updates. An update that says something
@@ -73,7 +73,6 @@ impl Telegram {
             }
             place.bots.insert(bot.agent.clone(), status.is_admin() || !bot.is_private());
             if let Some(found) = found {
-                place.is_super = found.kind == ChatKind::Supergroup;
                 place.title = found.title.unwrap_or_default();
             }
         });

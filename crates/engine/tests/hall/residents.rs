@@ -136,7 +136,7 @@ async fn a_session_of_another_computer_is_not_the_one_here_with_its_id() {
     world.until(&stream, |events| has(events, started)).await;
     let rows = world.log.inner.of_target(&Target::Session("guest".into()), 9).await.unwrap();
     assert!(rows.is_empty(), "no words for it go to a terminal here: {rows:?}");
-    // The one here is another participant, and its own speaker for every limit.
+    // The one that lives here is found.
     let here = parlour(&world).await;
     assert!(world.hall.view(&here, is_here).await.unwrap());
 }

@@ -284,10 +284,10 @@ impl TelegramWorld {
     /// In private chats and basic groups, Telegram numbers the messages for each account. New bots
     /// begin with the same small numbers, so their private chats with a person have the same ones.
     pub(super) fn offset(&self, chat: ChatId, bot: i64) -> i64 {
-        let is_private = chat.bot.is_some();
-        let is_shared = is_private || self.chats.get(&chat).is_some_and(ChatState::is_supergroup);
+        let is_numbered_alike =
+            chat.bot.is_some() || self.chats.get(&chat).is_some_and(ChatState::is_supergroup);
         let place = self.bots.iter().position(|state| state.bot.id == bot).unwrap_or(0);
-        if is_shared { 0 } else { i64::try_from(place).unwrap_or(0) * ACCOUNT_STEP }
+        if is_numbered_alike { 0 } else { i64::try_from(place).unwrap_or(0) * ACCOUNT_STEP }
     }
 
     /// Adds an update to a bot's queue, if the bot asked for its kind.
