@@ -349,9 +349,33 @@ impl Inbox {
         let mut controls = vec![Control::BindChat(place.chat.clone())];
         controls.extend(agents.iter().map(|agent| self.invitation(agent)));
         let command = ClientCommand::Control { by: actor, controls };
-        let permitted = door.permit(&begun.stream, command).await?;
-        door.submit(permitted, None).await?;
-        Ok(begun.stream)
+        let opened = async {
+            let permitted = door.permit(&begun.stream, command).await?;
+            Ok(door.submit(permitted, None).await?)
+        };
+        match opened.await {
+            Ok(_) => Ok(begun.stream),
+            Err(error) if is_passing(&error) => Err(error),
+            Err(error) => {
+                self.discard(&begun.stream).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Deletes a conversation that was begun for a chat and could not be opened, if nothing more is
+    /// in it. It is the server's own act, because the person perhaps may not delete.
+    async fn discard(&self, stream: &StreamId) -> Result<(), HallError> {
+        // A repeated update may mean a conversation that was opened before and has words.
+        let beyond = self.hall.read(stream, Seq(1), Some(1)).await?;
+        if !beyond.events.is_empty() {
+            return Ok(());
+        }
+        let by = Actor { id: ParticipantId::moothall(), human: true, proven: true };
+        match self.hall.submit(stream, ClientCommand::Delete { by }, None).await {
+            Ok(_) | Err(HallError::Deleted(_) | HallError::Rejected(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the invitation of an agent of the registry, under its own name.
@@ -388,6 +412,20 @@ impl Inbox {
             None => Ok(None),
         }
     }
+}
+
+/// True if a request may succeed later without a change by people.
+pub(crate) fn is_passing(error: &AccessError) -> bool {
+    matches!(
+        error,
+        AccessError::Hall(
+            HallError::Overloaded
+                | HallError::DiskFull
+                | HallError::ShuttingDown
+                | HallError::Unreadable(_)
+                | HallError::Failed(_)
+        )
+    )
 }
 
 /// Returns a person with further scopes, for one act that the channel itself limits.

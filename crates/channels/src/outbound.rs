@@ -49,7 +49,8 @@ pub struct OutboundWords {
     pub from: ParticipantId,
     /// The speaker's name in the conversation.
     pub name: String,
-    /// The place in which a person wrote, such as `page`; `None` for agents.
+    /// The place in which a person wrote, such as `page`, and that the name is not proven; `None`
+    /// for words that the agent itself said.
     pub place: Option<String>,
     /// The words, as Markdown.
     pub text: String,
@@ -70,7 +71,7 @@ pub struct Card {
     pub name: String,
     /// The action that the agent asks for, or its question.
     pub action: String,
-    /// The answers to choose from.
+    /// The answers to choose from. Without any, the question is answered elsewhere.
     pub options: Vec<PermissionOption>,
     /// True if the text or the options are incomplete.
     pub is_partial: bool,
@@ -137,7 +138,7 @@ fn of_event(recorded: &RecordedEvent, state: &Conversation, chat: &Chat) -> Outb
         )),
         Event::Stopped { by, .. } => Outbound::Line(format!("{} stopped the agents.", name(by))),
         Event::Archived { by } => Outbound::Line(format!(
-            "{} archived the conversation. Messages here are not stored until it is reopened.",
+            "{} archived the conversation. This chat is not connected to it until it is reopened.",
             name(by)
         )),
         Event::Unarchived { by } => {
@@ -158,9 +159,10 @@ fn of_event(recorded: &RecordedEvent, state: &Conversation, chat: &Chat) -> Outb
             options,
             *partial,
         ),
-        Event::StartRequested { permission, participant, action, options, .. }
-        | Event::TalkRequested { permission, participant, action, options, .. } => {
-            card(recorded.seq, permission, participant, name(participant), action, options, false)
+        // An account never drives terminals, so no button starts a program or links sessions.
+        Event::StartRequested { permission, participant, action, .. }
+        | Event::TalkRequested { permission, participant, action, .. } => {
+            card(recorded.seq, permission, participant, name(participant), action, &[], false)
         }
         Event::PermissionAnswered { permission, by, label, option, .. } => Outbound::CardOver {
             permission: permission.clone(),
@@ -184,19 +186,32 @@ fn over(permission: &PermissionId, line: &str) -> Outbound {
 }
 
 fn words(posted: &Posted, name: String) -> Outbound {
-    // A person who writes elsewhere is named with the place, so that members of the chat know.
-    let place = (posted.kind == Kind::Human)
-        .then(|| posted.origin.as_ref().map_or("page", |origin| origin.chat.channel()).to_owned());
     if posted.body.is_empty() {
         return Outbound::Nothing;
     }
     Outbound::Words(OutboundWords {
         from: posted.from.clone(),
         name,
-        place,
+        place: place_of(posted),
         text: posted.body.clone(),
         reply_to: posted.reply_to.as_ref().map(|cause| cause.seq),
     })
+}
+
+/// Returns the place in which a person wrote, so that members of the chat know it. Words in the
+/// name of an agent without its credential have a place too: its own bot does not say them.
+fn place_of(posted: &Posted) -> Option<String> {
+    if let Some(agent) = &posted.typed_at {
+        return Some(format!("at the terminal of {agent}"));
+    }
+    let place = match (&posted.origin, posted.kind) {
+        (Some(origin), _) => Some(origin.chat.channel()),
+        (None, Kind::Human) => Some("page"),
+        (None, Kind::Agent) => None,
+    };
+    let doubt = posted.unproven.then_some("not proven");
+    let words: Vec<&str> = place.into_iter().chain(doubt).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 fn card(

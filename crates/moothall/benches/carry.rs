@@ -19,7 +19,7 @@ use moothall_channels::config::{BotConfig, BotTable};
 use moothall_channels::telegram::bucket::CallRates;
 use moothall_channels::telegram::client::connector;
 use moothall_channels::{Channels, ChannelsConfig, TelegramConfig};
-use moothall_engine::access::Mode;
+use moothall_engine::access::{Access, Mode, NewPairing, Scopes, Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock, Target};
 use moothall_engine::registry::Registry;
@@ -102,6 +102,16 @@ impl Stage {
     async fn post(&self, stream: &StreamId, n: usize) {
         let post = ClientCommand::Post(Post::new(user(), text(n)));
         self.hall.submit(stream, post, None).await.unwrap();
+    }
+
+    /// Pairs the account of a private chat, because nothing is sent to others.
+    async fn pair(&self, account: i64) {
+        let secret = Secret::fresh(TokenKind::Startup).unwrap();
+        let access = Access::new(self.hall.clone(), Mode::Local, Some(&secret));
+        let owner = access.identify(secret.reveal()).await.unwrap().unwrap();
+        let wanted = NewPairing { channel: "telegram".into(), scopes: Scopes::default() };
+        let (code, _) = access.offer_pairing(&owner, wanted).await.unwrap();
+        access.accept_pairing(code.reveal(), &format!("telegram:{account}")).await.unwrap();
     }
 
     /// Waits until a chat is owed nothing.
@@ -284,15 +294,18 @@ async fn press(server: &TelegramServer, name: &str, chats: &[(Bot, ChatId)], lim
     server.wait_for(|it| it.is_polling(bot)).await;
     let mut streams = Vec::new();
     for (_, chat) in chats {
+        stage.pair(chat.id).await;
         streams.push(stage.thread(Some(chat.id)).await);
     }
-    let each = (limit * PRESSED.as_secs_f64() / chats.len() as f64) as usize + 10;
+    let time = PRESSED + CallRates::TELEGRAM.group.span;
+    let each = (limit * time.as_secs_f64() / chats.len() as f64) as usize + 10;
     for n in 0..each {
         for stream in &streams {
             stage.post(stream, n).await;
         }
     }
-    // The calls of the first seconds were made while the messages were posted.
+    // A burst comes first, and for a span of the longest limit fewer calls come behind it.
+    tokio::time::sleep(CallRates::TELEGRAM.group.span).await;
     let began = Instant::now();
     tokio::time::sleep(PRESSED).await;
     let calls = server.calls_of(bot, "sendMessage");

@@ -448,9 +448,14 @@ impl Deliveries for SqliteLog {
         self.read_rows(move |conn| reader::pending_deliveries(conn, &target, after, limit)).await
     }
 
-    async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError> {
+    async fn of_target(
+        &self,
+        target: &Target,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, LogError> {
         let target = target.to_string();
-        self.read_rows(move |conn| reader::of_target(conn, &target, limit)).await
+        self.read_rows(move |conn| reader::of_target(conn, &target, before, limit)).await
     }
 
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {

@@ -430,12 +430,14 @@ pub(crate) fn pending_deliveries(
 pub(crate) fn of_target(
     conn: &Connection,
     target: &str,
+    before: Option<u64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<Delivery>> {
     let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
-        FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 ORDER BY d.id DESC LIMIT ?2";
+        FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 AND d.id < ?2 ORDER BY d.id DESC LIMIT ?3";
+    let before = before.map_or(i64::MAX, int);
     conn.prepare_cached(sql)?
-        .query_map(params![target, int(limit as u64)], rows::delivery)?
+        .query_map(params![target, before, int(limit as u64)], rows::delivery)?
         .collect()
 }
 

@@ -323,8 +323,12 @@ impl Sessions {
     async fn conversations(&self, id: &SessionId) -> Result<BTreeMap<StreamId, Seq>, SessionError> {
         let hall = self.hall()?;
         let mut streams = BTreeMap::from([(id.clone(), Seq(0))]);
-        for delivery in
-            hall.store().outbox.of_target(&target(id), DELIVERIES_MAX).await.map_err(log_error)?
+        for delivery in hall
+            .store()
+            .outbox
+            .of_target(&target(id), None, DELIVERIES_MAX)
+            .await
+            .map_err(log_error)?
         {
             let taken = match delivery.state {
                 DeliveryState::Accepted | DeliveryState::Done => delivery.through_seq,

@@ -86,7 +86,7 @@ impl Sessions {
     ) -> Result<(), HallError> {
         let Some(handle) = self.handle_of(session) else { return Ok(()) };
         let mut rooms = hall.store().sessions.rooms(session).await?;
-        for delivery in hall.store().outbox.of_target(&target(session), PROMPTS_MAX).await? {
+        for delivery in hall.store().outbox.of_target(&target(session), None, PROMPTS_MAX).await? {
             let own = session.clone();
             let is_in = move |state: &Conversation| {
                 state.participants().iter().any(|one| is_session(one, &own))

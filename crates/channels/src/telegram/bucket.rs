@@ -25,7 +25,7 @@ impl CallRates {
     /// left of each, because calls may arrive there closer together than they were made.
     pub const TELEGRAM: Self = Self {
         bot: Limit { calls: 30, span: Duration::from_millis(1_030) },
-        chat: Limit { calls: 3, span: Duration::from_millis(3_100) },
+        chat: Limit { calls: 4, span: Duration::from_millis(4_130) },
         group: Limit { calls: 18, span: Duration::from_secs(60) },
     };
 
@@ -51,32 +51,50 @@ impl Limit {
     }
 }
 
-/// The latest calls that count under a limit, oldest first. A call of a burst counts from the time
-/// at which it was due if calls came evenly, so that calls do come evenly after a burst.
+/// The latest calls that count under a limit. After a burst calls come evenly, because Telegram
+/// permits only short bursts.
 #[derive(Debug, Default)]
-struct RecentCalls(VecDeque<Instant>);
+struct RecentCalls {
+    /// The calls, oldest first. A call of a burst counts from the time at which it was due if calls
+    /// came evenly.
+    due: VecDeque<Instant>,
+    /// Time of the newest call.
+    last: Option<Instant>,
+}
 
 impl RecentCalls {
     fn forget(&mut self, now: Instant, limit: Limit) {
-        while self.0.front().is_some_and(|at| *at + limit.span <= now) {
-            self.0.pop_front();
+        while self.due.front().is_some_and(|at| *at + limit.span <= now) {
+            self.due.pop_front();
         }
     }
 
     fn note(&mut self, now: Instant, limit: Limit) {
-        let due = self.0.back().map_or(now, |last| now.max(*last + limit.step()));
-        self.0.push_back(due);
+        let due = self.due.back().map_or(now, |last| now.max(*last + limit.step()));
+        self.due.push_back(due);
+        self.last = Some(now);
     }
 
-    /// Returns the time of the next free slot, if none is free.
-    fn full_until(&self, limit: Limit) -> Option<Instant> {
-        let oldest = self.0.len().checked_sub(limit.calls).and_then(|index| self.0.get(index));
-        oldest.map(|at| *at + limit.span)
+    /// Moves the newest call to the time at which it is made.
+    fn retime(&mut self, now: Instant) {
+        self.last = self.last.map(|last| last.max(now));
+        if let Some(due) = self.due.back_mut() {
+            *due = now.max(*due);
+        }
+    }
+
+    /// Returns the time of the next free slot, if none is free. The last slot of a limit is free
+    /// only in the pace of even calls: a call that is made late then delays the next one.
+    fn full_until(&self, now: Instant, limit: Limit) -> Option<Instant> {
+        let oldest = self.due.len().checked_sub(limit.calls).and_then(|index| self.due.get(index));
+        let is_last = self.due.len() >= limit.calls - 1;
+        let paced = self.last.filter(|_| is_last).map(|last| last + limit.step());
+        oldest.map(|at| *at + limit.span).max(paced).filter(|until| *until > now)
     }
 
     /// True if at least half of the limit is left.
     fn is_calm(&self, limit: Limit) -> bool {
-        2 * self.0.len() <= limit.calls
+        2 * self.due.len() <= limit.calls
     }
 }
 
@@ -96,12 +114,12 @@ impl ChatCalls {
     }
 
     fn is_quiet(&self) -> bool {
-        self.chat.0.is_empty() && self.group.0.is_empty() && self.held.is_none()
+        self.chat.due.is_empty() && self.group.due.is_empty() && self.held.is_none()
     }
 
-    fn blocked_until(&self, is_group: bool, rates: &CallRates) -> Option<Instant> {
-        let group = self.group.full_until(rates.group).filter(|_| is_group);
-        self.held.max(self.chat.full_until(rates.chat)).max(group)
+    fn blocked_until(&self, now: Instant, is_group: bool, rates: &CallRates) -> Option<Instant> {
+        let group = self.group.full_until(now, rates.group).filter(|_| is_group);
+        self.held.max(self.chat.full_until(now, rates.chat)).max(group)
     }
 
     fn is_calm(&self, is_group: bool, rates: &CallRates) -> bool {
@@ -135,10 +153,10 @@ impl Bucket {
     /// The earliest time at which a slot can be free. Another call may take it first.
     pub fn ready_at(&mut self, now: Instant, chat: i64, is_group: bool) -> Result<(), Instant> {
         self.forget(now, chat);
-        let rates = self.rates;
+        let (now, rates) = (self.now, self.rates);
         let in_chat = self.chats.get(&chat);
-        let blocked = in_chat.and_then(|calls| calls.blocked_until(is_group, &rates));
-        if let Some(until) = self.held.max(self.bot.full_until(rates.bot)).max(blocked) {
+        let blocked = in_chat.and_then(|calls| calls.blocked_until(now, is_group, &rates));
+        if let Some(until) = self.held.max(self.bot.full_until(now, rates.bot)).max(blocked) {
             return Err(until);
         }
         self.take(chat, is_group);
@@ -171,6 +189,17 @@ impl Bucket {
         calls.chat.note(now, rates.chat);
         if is_group {
             calls.group.note(now, rates.group);
+        }
+    }
+
+    /// Notes that the call of the newest slot in a chat is made only now: the note of a delivery is
+    /// kept between the two, and the next slot is counted from the call.
+    pub fn retime(&mut self, now: Instant, chat: i64) {
+        self.now = self.now.max(now);
+        self.bot.retime(self.now);
+        if let Some(calls) = self.chats.get_mut(&chat) {
+            calls.chat.retime(self.now);
+            calls.group.retime(self.now);
         }
     }
 
@@ -335,7 +364,7 @@ mod tests {
     #[test]
     fn calls_come_evenly_after_a_burst() {
         let calls = pressed(&[7], Duration::from_secs(30));
-        let burst = RATES.chat.calls;
+        let burst = RATES.chat.calls - 1;
         assert!(calls[..burst].iter().all(|at| *at == calls[0]));
         let second = Duration::from_secs(1);
         assert!(calls[burst..].windows(2).all(|pair| pair[1] - pair[0] >= second));
@@ -343,6 +372,23 @@ mod tests {
         let calls = pressed(&many, Duration::from_secs(10));
         let all_at_once = Limit { calls: 30, span: second };
         assert!(densest(&calls[30..], all_at_once) <= 30);
+    }
+
+    #[test]
+    fn the_next_slot_is_counted_from_the_call_and_not_from_the_slot() {
+        let begin = Instant::now();
+        let (mut bucket, mut now, mut made) = (Bucket::new(RATES, begin), begin, Vec::new());
+        for late in [0, 0, 0, 0, 0, 90, 0, 40, 200, 0, 0, 0] {
+            while let Err(at) = bucket.ready_at(now, 7, false) {
+                now = at;
+            }
+            now += ms(late);
+            bucket.retime(now, 7);
+            made.push(now);
+        }
+        let second = Duration::from_secs(1);
+        let after_burst = &made[RATES.chat.calls - 1..];
+        assert!(after_burst.windows(2).all(|pair| pair[1] - pair[0] >= second), "{made:?}");
     }
 
     #[test]
@@ -364,10 +410,8 @@ mod tests {
     fn typing_leaves_half_of_the_budget_to_messages() {
         let begin = Instant::now();
         let mut bucket = Bucket::new(RATES, begin);
-        assert!(bucket.try_take(begin, 1, false));
-        assert!(bucket.try_take(begin, 1, false));
+        assert!((0..3).all(|_| bucket.try_take(begin, 1, false)));
         assert!(!bucket.try_take(begin, 1, false));
-        assert_eq!(bucket.ready_at(begin, 1, false), Ok(()));
         let typed = (10..60).filter(|chat| bucket.try_take(begin, *chat, false)).count();
         assert_eq!(3 + typed, RATES.bot.calls / 2 + 1);
     }
@@ -376,10 +420,10 @@ mod tests {
     fn a_clock_that_is_read_late_does_not_go_back() {
         let begin = Instant::now();
         let mut bucket = Bucket::new(RATES, begin);
-        for _ in 0..RATES.chat.calls {
+        for _ in 1..RATES.chat.calls {
             assert_eq!(bucket.ready_at(begin + ms(500), 1, false), Ok(()));
         }
-        let free = begin + ms(500) + RATES.chat.span;
+        let free = begin + ms(500) + RATES.chat.step();
         assert_eq!(bucket.ready_at(begin, 1, false), Err(free));
     }
 

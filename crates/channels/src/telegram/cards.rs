@@ -9,7 +9,7 @@ use std::sync::Arc;
 use moothall_engine::access::{Caller, Scope};
 use moothall_engine::hall::HallError;
 use moothall_engine::outbox::{CarryNotes, Outcome, SentPart};
-use moothall_engine::ports::Delivery;
+use moothall_engine::ports::{Delivery, LogError};
 use moothall_engine::residents::ResidentHall;
 use moothall_kernel::command::ClientCommand;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -18,13 +18,14 @@ use super::Telegram;
 use super::bot::Bot;
 use super::carry::{Carriage, entities_of};
 use super::client::{Button, CallFault, EditMessage};
-use super::receive::{TryAgain, account_of, is_passing};
+use super::receive::{TryAgain, account_of};
 use super::room::{Room, TELEGRAM};
 use super::text;
 use super::update::Press;
+use crate::inbox::is_passing;
 use crate::outbound::{Card, Outbound};
 
-/// Number of a chat's newest deliveries in which a card or a message is looked up.
+/// Number of a chat's deliveries that are read at once to look up a card or a message.
 const LOOKED_UP: usize = 500;
 /// Longest label of a button, in characters.
 const LABEL_CHARS_MAX: usize = 60;
@@ -32,12 +33,6 @@ const LABEL_CHARS_MAX: usize = 60;
 const MARK_CHARS: usize = 12;
 /// The data of the button that opens a group.
 pub(super) const OPEN: &str = "open";
-
-/// A person who may answer, by a paired account.
-struct CardReader {
-    person: i64,
-    name: String,
-}
 
 /// A message that a bot sent.
 struct SentMessage {
@@ -65,13 +60,13 @@ impl Telegram {
         let parts = text::parts(&card_text(&card), None, text::TEXT_UNITS_MAX);
         let Some(part) = parts.first() else { return under_way.done(None) };
         for reader in &readers {
-            let account = reader.person.to_string();
+            let account = reader.to_string();
             let has_it = |notes: &CarryNotes| notes.sent.iter().any(|it| it.is_only_to(&account));
             if has_it(&under_way.kept) {
                 continue;
             }
             let buttons = |bot: &Bot| buttons_of(bot, stream, &card);
-            let over = self.send_card(&mut under_way, reader.person, &card.from, part, buttons);
+            let over = self.send_card(&mut under_way, *reader, &card.from, part, buttons);
             if let Some(outcome) = over.await {
                 return outcome;
             }
@@ -79,7 +74,7 @@ impl Telegram {
                 continue;
             }
             let from = &card.from;
-            let over = self.send_ephemeral_card(&mut under_way, reader.person, from, part, buttons);
+            let over = self.send_ephemeral_card(&mut under_way, *reader, from, part, buttons);
             if let Some(outcome) = over.await {
                 return outcome;
             }
@@ -89,28 +84,26 @@ impl Telegram {
         }
         let is_card = |sent: &&SentPart| sent.only_to.is_some() || !sent.chat.starts_with('-');
         under_way.before = under_way.kept.sent.iter().filter(is_card).count();
-        let names: Vec<String> = readers.into_iter().map(|reader| reader.name).collect();
-        let line = if names.is_empty() {
-            format!("{} waits for an answer, which can be given on the page.", card.name)
-        } else {
-            format!("{} waits for an answer of {}.", card.name, names.join(" or "))
+        // The people who may answer are perhaps not in the group, so it learns no names.
+        let line = match readers.is_empty() || card.options.is_empty() {
+            true => format!("{} waits for an answer, which can be given on the page.", card.name),
+            false => format!("{} waits for an answer.", card.name),
         };
         self.carry_line(under_way, &line).await
     }
 
     /// Returns the people who may answer a question of this conversation: in a private chat its
     /// person alone, in a group each person who is paired with the right.
-    async fn readers(&self, room: &Room, stream: &StreamId) -> Result<Vec<CardReader>, String> {
+    async fn readers(&self, room: &Room, stream: &StreamId) -> Result<Vec<i64>, String> {
         let accounts = self.inbox.access().accounts().await.map_err(|error| error.to_string())?;
         let may_answer = |token: &moothall_engine::access::Token| {
             token.scopes.has(Scope::PermissionsAnswer) && token.reach.includes(stream)
         };
         let reader = |token: moothall_engine::access::Token| {
-            let person = token.label.strip_prefix(TELEGRAM)?.strip_prefix(':')?.parse().ok()?;
-            Some(CardReader { person, name: token.principal.id.to_string() })
+            token.label.strip_prefix(TELEGRAM)?.strip_prefix(':')?.parse().ok()
         };
         let all = accounts.into_iter().filter(may_answer).filter_map(reader);
-        Ok(all.filter(|reader| room.is_group() || reader.person == room.chat).collect())
+        Ok(all.filter(|reader| room.is_group() || *reader == room.chat).collect())
     }
 
     /// Takes the buttons off a question's cards, and says what became of it.
@@ -124,9 +117,12 @@ impl Telegram {
         let Some(hall) = self.weak.enter() else {
             return Outcome::Later { why: "the server is stopping".into(), after: None };
         };
-        let is_meant = |notes: &CarryNotes| notes.permission.as_deref() == Some(permission);
-        let Some((shown, notes)) = self.delivered(&hall, delivery, is_meant).await else {
-            return under_way.done(Some("no card of this question was sent here"));
+        let is_meant =
+            |_: &Delivery, notes: &CarryNotes| notes.permission.as_deref() == Some(permission);
+        let (shown, notes) = match delivered(&hall, delivery, is_meant).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return under_way.done(Some("no card of this question was sent here")),
+            Err(error) => return Outcome::Later { why: error.to_string(), after: None },
         };
         let Some(chat) = under_way.room.to_chat() else { return under_way.done(None) };
         let read = Outbound::read(&hall, &shown.stream, shown.through_seq, &chat).await;
@@ -165,22 +161,6 @@ impl Telegram {
         under_way.done(None)
     }
 
-    /// Returns the newest delivery to the same chat whose notes pass a test.
-    async fn delivered(
-        &self,
-        hall: &ResidentHall,
-        delivery: &Delivery,
-        is_meant: impl Fn(&CarryNotes) -> bool,
-    ) -> Option<(Delivery, CarryNotes)> {
-        let all = hall.store().outbox.of_target(&delivery.target, LOOKED_UP).await.ok()?;
-        all.into_iter()
-            .map(|one| {
-                let notes = CarryNotes::read(&one.evidence);
-                (one, notes)
-            })
-            .find(|(one, notes)| one.stream == delivery.stream && is_meant(notes))
-    }
-
     /// Deletes the messages of an event whose words were erased. What Telegram keeps is told.
     pub(super) async fn erase(
         &self,
@@ -192,14 +172,12 @@ impl Telegram {
         let Some(hall) = self.weak.enter() else {
             return Outcome::Later { why: "the server is stopping".into(), after: None };
         };
-        let all = match hall.store().outbox.of_target(&delivery.target, LOOKED_UP).await {
-            Ok(all) => all,
+        let is_meant = |one: &Delivery, _: &CarryNotes| one.through_seq == seq;
+        let notes = match delivered(&hall, delivery, is_meant).await {
+            Ok(found) => found.map(|(_, notes)| notes).unwrap_or_default(),
             Err(error) => return Outcome::Later { why: error.to_string(), after: None },
         };
-        let shown =
-            all.into_iter().find(|one| one.stream == delivery.stream && one.through_seq == seq);
         let mut left = false;
-        let notes = shown.map(|one| CarryNotes::read(&one.evidence)).unwrap_or_default();
         for sent in &notes.sent {
             let Some(SentMessage { bot, chat, id, only_to }) = self.sent_by(sent) else {
                 left = true;
@@ -334,12 +312,40 @@ impl Telegram {
     }
 }
 
+/// Returns the newest delivery of the same conversation to the same chat that passes a test, with
+/// its notes.
+async fn delivered(
+    hall: &ResidentHall,
+    delivery: &Delivery,
+    is_meant: impl Fn(&Delivery, &CarryNotes) -> bool,
+) -> Result<Option<(Delivery, CarryNotes)>, LogError> {
+    let mut before = Some(delivery.id);
+    loop {
+        let page = hall.store().outbox.of_target(&delivery.target, before, LOOKED_UP).await?;
+        let is_last = page.len() < LOOKED_UP;
+        before = page.last().map(|one| one.id);
+        for one in page.into_iter().filter(|one| one.stream == delivery.stream) {
+            let notes = CarryNotes::read(&one.evidence);
+            if is_meant(&one, &notes) {
+                return Ok(Some((one, notes)));
+            }
+        }
+        if is_last {
+            return Ok(None);
+        }
+    }
+}
+
 /// Returns the text of a card.
 fn card_text(card: &Card) -> String {
     let more =
         if card.is_partial { "\n\nThe question is incomplete here: see the page." } else { "" };
     let typed = card.options.iter().any(|option| option.takes_text || option.with_others);
-    let page = if typed { "\n\nOther answers can be given on the page." } else { "" };
+    let page = match (card.options.is_empty(), typed) {
+        (true, _) => "\n\nThis can be answered on the page, and not by an account.",
+        (false, true) => "\n\nOther answers can be given on the page.",
+        (false, false) => "",
+    };
     format!("**{}** asks:\n\n{}{more}{page}", card.name, card.action)
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use moothall_engine::channels::BotState;
+use moothall_engine::hall::HallError;
 use moothall_engine::outbox::{CarryNotes, DeliveryNotes, Outcome, SentPart};
 use moothall_engine::ports::Delivery;
 use moothall_kernel::chat::Chat;
@@ -19,7 +20,7 @@ use super::bot::Bot;
 use super::client::{Button, CallFault, Method, SendMessage, SendRichMessage};
 use super::places::MessageId;
 use super::rich::{self, Piece};
-use super::room::Room;
+use super::room::{Room, account_in};
 use super::text::{self, Part};
 use crate::outbound::{Outbound, OutboundWords};
 
@@ -117,19 +118,32 @@ impl Telegram {
         let Some(hall) = self.weak.enter() else {
             return Outcome::Later { why: "the server is stopping".into(), after: None };
         };
-        match Outbound::read(&hall, &delivery.stream, delivery.through_seq, chat).await {
-            Err(error) => Outcome::Later { why: error.to_string(), after: None },
-            Ok(Outbound::Nothing) => under_way.done(None),
-            Ok(Outbound::Words(words)) => self.carry_words(under_way, words).await,
-            Ok(Outbound::Line(line)) => self.carry_line(under_way, &line).await,
-            Ok(Outbound::Card(card)) => self.carry_card(under_way, &delivery.stream, card).await,
-            Ok(Outbound::CardOver { permission, line }) => {
+        let read = Outbound::read(&hall, &delivery.stream, delivery.through_seq, chat).await;
+        let content = match read {
+            Ok(content) => content,
+            Err(error) => return Outcome::Later { why: error.to_string(), after: None },
+        };
+        // What is erased is erased for people too whose pairing is over.
+        let is_read = !matches!(content, Outbound::Nothing | Outbound::Erasure { .. });
+        match self.has_reader(&under_way.room).await {
+            Err(error) => return Outcome::Later { why: error.to_string(), after: None },
+            Ok(false) if is_read => {
+                return under_way.failed("the account of this chat is not paired");
+            }
+            Ok(_) => {}
+        }
+        match content {
+            Outbound::Nothing => under_way.done(None),
+            Outbound::Words(words) => self.carry_words(under_way, words).await,
+            Outbound::Line(line) => self.carry_line(under_way, &line).await,
+            Outbound::Card(card) => self.carry_card(under_way, &delivery.stream, card).await,
+            Outbound::CardOver { permission, line } => {
                 self.end_card(under_way, delivery, permission.as_str(), &line).await
             }
-            Ok(Outbound::Erasure { seq, message }) => {
+            Outbound::Erasure { seq, message } => {
                 self.erase(under_way, delivery, seq, message).await
             }
-            Ok(Outbound::Opening { agents }) => {
+            Outbound::Opening { agents } => {
                 under_way.kept.plain = true;
                 self.look_from_all(&under_way.room).await;
                 let line = self.opening(&under_way.room, &agents);
@@ -138,8 +152,18 @@ impl Telegram {
         }
     }
 
+    /// True for a group, and for a private chat whose account is paired. After the end of a pairing
+    /// the chat stays bound, because a person may pair the account anew.
+    pub(super) async fn has_reader(&self, room: &Room) -> Result<bool, HallError> {
+        if room.is_group() {
+            return Ok(true);
+        }
+        Ok(self.inbox.person(&account_in(room)).await?.is_some())
+    }
+
     async fn carry_words(&self, under_way: Carriage<'_>, words: OutboundWords) -> Outcome {
-        let speakers = self.speakers(&under_way.room, Some(&words.from));
+        let speaker = words.place.is_none().then_some(&words.from);
+        let speakers = self.speakers(&under_way.room, speaker);
         let room = under_way.room.chat;
         let own = |bot: &Bot| words.place.is_none() && self.agent_of(bot) == words.from.as_str();
         let head = match &words.place {
@@ -243,6 +267,7 @@ impl Telegram {
         if let Err(later) = under_way.note_sending().await {
             return SendResult::Over(later);
         }
+        bot.bucket().retime(Instant::now(), under_way.room.chat);
         let message = SendRichMessage {
             chat_id: under_way.room.chat,
             thread: under_way.room.topic,
@@ -303,6 +328,7 @@ impl Telegram {
         if let Err(later) = under_way.note_sending().await {
             return SendResult::Over(later);
         }
+        bot.bucket().retime(Instant::now(), under_way.room.chat);
         let entities = if under_way.kept.plain { Vec::new() } else { entities_of(part) };
         let message = SendMessage {
             chat_id: under_way.room.chat,

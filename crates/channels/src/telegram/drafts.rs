@@ -19,10 +19,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::Telegram;
 use super::bot::Bot;
 use super::client::{CallFault, DraftForm, Method, SendDraft};
-use super::receive::{TryAgain, is_passing, passing};
-use super::room::{Room, TELEGRAM};
+use super::receive::{TryAgain, passing};
+use super::room::{Room, account_in};
 use super::text;
-use crate::inbox::InboundWords;
+use crate::inbox::{InboundWords, is_passing};
 
 /// Shortest time between two versions of a draft.
 const PACE: Duration = Duration::from_secs(1);
@@ -230,6 +230,9 @@ impl Drafter {
         if !self.bot.bucket().try_take(now, chat, self.draft.room.is_group()) {
             return ShowResult::GoesOn;
         }
+        if !matches!(open.has_reader(&self.draft.room).await, Ok(true)) {
+            return ShowResult::Over;
+        }
         let draft = self.draft.clone();
         let _calling = draft.calling.lock().await;
         if draft.is_over() {
@@ -317,9 +320,9 @@ impl Telegram {
         turn: TurnNo,
         agent: &ParticipantId,
     ) {
+        let Ok(Some(person)) = self.inbox.person(&account_in(&room)).await else { return };
         // A button that the server would refuse is not shown.
-        let person = self.inbox.person(&account_in(&room)).await.ok().flatten();
-        let can_stop = person.is_some_and(|person| person.must(Scope::TurnsControl).is_ok());
+        let can_stop = person.must(Scope::TurnsControl).is_ok();
         let Some(heard) = self.hear_turn(stream, turn).await else { return };
         let draft = Arc::new(Draft {
             stream: stream.clone(),
@@ -396,11 +399,6 @@ impl Telegram {
             }
         }
     }
-}
-
-/// Returns the account of the person in a private chat: the chat has the number of the person.
-fn account_in(room: &Room) -> String {
-    format!("{TELEGRAM}:{}", room.chat)
 }
 
 #[cfg(test)]

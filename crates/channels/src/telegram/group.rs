@@ -14,10 +14,10 @@ use super::Telegram;
 use super::bot::Bot;
 use super::cards::OPEN;
 use super::client::{Button, SendMessage};
-use super::receive::{TryAgain, account_of, is_passing, passing};
+use super::receive::{TryAgain, account_of, passing};
 use super::room::Room;
 use super::update::{Author, ChatKind, MemberStatus, Membership, Message, Press, PressedMessage};
-use crate::inbox::{InboundWords, OpeningChat};
+use crate::inbox::{InboundWords, OpeningChat, is_passing};
 
 impl Telegram {
     /// Takes the news that a bot was added to a chat, removed from it, or got other rights.
@@ -72,7 +72,8 @@ impl Telegram {
                 self.tell_if_deaf(bot, &room).await;
                 Ok(())
             }
-            (None, Some(person)) if self.inbox.may_open(&person) => {
+            // A change of a bot's rights opens nothing.
+            (None, Some(person)) if !change.old.is_inside() && self.inbox.may_open(&person) => {
                 let key = format!("{chat}:{update}");
                 let title = change.chat.title.unwrap_or_default();
                 let place = OpeningChat { chat, title, key };
@@ -209,25 +210,38 @@ impl Telegram {
             self.tell_opened(bot, room, opened).await?;
             return Box::pin(self.receive_again(bot, message, person)).await;
         }
-        if !self.was_bound(&words.chat).await? {
+        let Some(earlier) = self.earlier_binding(&words.chat).await? else {
             // The group was never opened. It still waits, and nothing of it is stored.
             self.places.change(room.chat, |place| {
                 let _ = place.waiting_since.get_or_insert_with(Instant::now);
             });
             return Ok(());
-        }
-        // A group that was dissolved is for talks with one agent alone.
-        match self.agent_addressed(message, &words) {
+        };
+        // A group that was dissolved is for talks with one agent alone. If its binding was ended
+        // in another way, a person with the right to open groups decided that, and may change it.
+        let may_talk = self.is_dissolved(&earlier).await? || self.inbox.may_open(person);
+        match self.agent_addressed(message, &words).filter(|_| may_talk) {
             Some(agent) => self.talk_alone(bot, room, message, person, words, &agent).await,
             None => Ok(()),
         }
     }
 
-    /// True if a conversation was bound to a chat before: the binding itself was told there.
-    async fn was_bound(&self, chat: &Chat) -> Result<bool, TryAgain> {
+    /// Returns the conversation that was bound to a chat before: the binding itself was told there.
+    async fn earlier_binding(&self, chat: &Chat) -> Result<Option<StreamId>, TryAgain> {
         let Some(hall) = self.weak.enter() else { return Err(passing(HallError::ShuttingDown)) };
-        let told = hall.store().outbox.of_target(&Target::Chat(chat.clone()), 1).await;
-        Ok(!told.map_err(|error| passing(error.into()))?.is_empty())
+        let told = hall.store().outbox.of_target(&Target::Chat(chat.clone()), None, 1).await;
+        let told = told.map_err(|error| passing(error.into()))?;
+        Ok(told.into_iter().next().map(|delivery| delivery.stream))
+    }
+
+    /// True if a conversation has no agents any more: `/group dissolve` takes them out.
+    async fn is_dissolved(&self, stream: &StreamId) -> Result<bool, TryAgain> {
+        let seen = self.inbox.hall().view(stream, |state| state.agents().next().is_none()).await;
+        match seen {
+            Ok(is_empty) => Ok(is_empty),
+            Err(HallError::Deleted(_)) => Ok(false),
+            Err(error) => Err(passing(error)),
+        }
     }
 
     async fn is_bound(&self, room: &Room) -> Result<bool, TryAgain> {
@@ -329,9 +343,17 @@ impl Telegram {
         }
     }
 
-    /// Removes the agent of a bot that is gone from a group. Its turn is cancelled.
+    /// Removes the agent of a bot that is gone from a group. Its turn is cancelled. An agent stays
+    /// in a conversation that is bound to another group too: the admins of one group do not decide
+    /// for the other.
     async fn take_out(&self, chat: &Chat, agent: &str) -> Result<(), TryAgain> {
         let Some(stream) = self.inbox.bound(chat).await.map_err(passing)? else { return Ok(()) };
+        let here = chat.clone();
+        let bound =
+            self.inbox.hall().view(&stream, move |state| state.chats().any(|chat| chat != here));
+        if bound.await.map_err(passing)? {
+            return Ok(());
+        }
         let controls = vec![Control::Uninvite(agent.to_owned())];
         self.by_server(&stream, controls).await
     }

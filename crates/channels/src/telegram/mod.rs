@@ -73,6 +73,8 @@ pub struct Telegram {
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
+    /// Changes with each bot whose name becomes known.
+    names_known: watch::Sender<()>,
     /// True while the channel waits for the operator after a restore.
     stopped: watch::Sender<bool>,
 }
@@ -104,6 +106,7 @@ impl Telegram {
             managed: ManagedBots::new(kept),
             opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
+            names_known: watch::Sender::new(()),
             stopped: watch::Sender::new(stopped),
         })
     }

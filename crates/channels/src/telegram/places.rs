@@ -13,6 +13,9 @@ use super::room::Room;
 /// Number of messages of all chats that replies can refer to.
 const MESSAGES_MAX: usize = 20_000;
 
+/// Number of messages of basic groups whose place among equal ones is remembered.
+const EQUALS_MAX: usize = 1_000;
+
 /// Number of messages of which an answer is remembered.
 const TAKEN_MAX: usize = 1_000;
 
@@ -53,6 +56,8 @@ pub struct Places {
     answered: Mutex<BTreeMap<i64, Instant>>,
     /// The newest keys of messages that are answered in their chat.
     taken: Mutex<VecDeque<String>>,
+    /// The newest messages of basic groups, with what they have in common with equal ones.
+    equals: Mutex<VecDeque<(MessageId, String)>>,
     /// Groups that became supergroups, with their new ids.
     moved: Mutex<BTreeMap<i64, i64>>,
 }
@@ -167,6 +172,24 @@ impl Places {
         }
         taken.push_back(key.to_owned());
         true
+    }
+
+    /// Returns how many equal messages a bot saw before this one: those of the same author with the
+    /// same words in the same second. A message that arrives again has the same place.
+    pub fn place_among_equals(&self, message: MessageId, print: &str) -> usize {
+        let mut equals = lock(&self.equals);
+        let is_equal =
+            |one: &&(MessageId, String)| one.0.seen_by == message.seen_by && one.1 == print;
+        let mut seen = equals.iter().filter(is_equal);
+        let place = seen.position(|(known, _)| *known == message);
+        place.unwrap_or_else(|| {
+            let before = equals.iter().filter(is_equal).count();
+            if equals.len() == EQUALS_MAX {
+                equals.pop_front();
+            }
+            equals.push_back((message, print.to_owned()));
+            before
+        })
     }
 
     /// Lets a message be answered, because its answer could not be made.

@@ -18,6 +18,8 @@ use super::update;
 
 /// Time for which Telegram holds a request for updates that finds none.
 const POLL: Duration = Duration::from_secs(50);
+/// Longest time for which a bot waits after a start until the names of the others are known.
+const NAMES_MAX: Duration = Duration::from_secs(10);
 /// First and longest pause after a failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 /// Time after which another receiver of the same bot is told of, and time without it after which
@@ -43,7 +45,10 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
         }
         if !is_greeted {
             match open.greet(&bot).await {
-                Ok(()) => (is_greeted, pause) = (true, Pause::default()),
+                Ok(()) => {
+                    (is_greeted, pause) = (true, Pause::default());
+                    open.wait_for_names().await;
+                }
                 Err(fault) => {
                     open.note_fault(&bot, &fault);
                     drop(open);
@@ -74,7 +79,7 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
 
 impl Telegram {
     /// Asks Telegram what the bot is, and tells it the commands.
-    async fn greet(&self, bot: &Bot) -> Result<(), CallFault> {
+    async fn greet(self: &Arc<Self>, bot: &Arc<Bot>) -> Result<(), CallFault> {
         let info = bot.client.get_me().await?;
         // Updates go to a webhook while one is set, perhaps of an earlier program.
         bot.client.delete_webhook().await?;
@@ -82,8 +87,29 @@ impl Telegram {
             tracing::debug!(bot = bot.agent, %fault, "the commands could not be set");
         }
         bot.set_info(info);
-        self.look_around(bot).await;
+        self.note_names();
+        // Many groups take a while, and updates must not wait for it.
+        let (weak, bot) = (Arc::downgrade(self), bot.clone());
+        self.tasks().spawn(async move {
+            if let Some(open) = weak.upgrade() {
+                open.look_around(&bot).await;
+            }
+        });
         Ok(())
+    }
+
+    /// Waits until the name of each bot is known, or Telegram was asked for it in vain. In the
+    /// words of an earlier update a name that is not known would not be a mention.
+    async fn wait_for_names(&self) {
+        let mut known = self.names_known.subscribe();
+        let is_asked = |bot: &Arc<Bot>| bot.info().is_some() || bot.state() != BotState::Starting;
+        let all = known.wait_for(|()| self.bots().iter().all(is_asked));
+        let _ = tokio::time::timeout(NAMES_MAX, all).await;
+    }
+
+    /// Tells the bots that wait that one more name is known, or cannot be known now.
+    fn note_names(&self) {
+        self.names_known.send_replace(());
     }
 
     /// Takes an update, again and again while it cannot be stored. Returns the next offset.
@@ -134,6 +160,7 @@ impl Telegram {
         } else if state != BotState::Revoked {
             bot.set_state(BotState::Unreachable, now);
         }
+        self.note_names();
         tracing::debug!(bot = bot.agent, %fault, "updates could not be received");
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use moothall_engine::access::{AccessError, Caller, PairingOutcome};
+use moothall_engine::channels::BotState;
 use moothall_engine::hall::HallError;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -19,7 +20,7 @@ use super::room::{Room, TELEGRAM};
 use super::update::{
     Attachment, AttachmentKind, Author, ChatKind, Message, Person, Update, UpdateKind,
 };
-use crate::inbox::{InboundWords, OpeningChat};
+use crate::inbox::{InboundWords, OpeningChat, is_passing};
 
 /// An error that passes by itself: the update is received again.
 #[derive(Debug)]
@@ -292,22 +293,29 @@ impl Telegram {
     }
 
     /// Returns the key under which a message enters once. In a basic group the bots see the same
-    /// message under different ids, so there its author, time and words are the key. Two bots that
-    /// stand for one agent number their private chats with a person each for itself.
+    /// message under different ids, so there its author, time and words are the key, and its place
+    /// among equal ones. Two bots that stand for one agent number their private chats with a person
+    /// each for itself.
     pub(super) fn key_of(&self, bot: &Bot, message: &Message, chat: &Chat) -> String {
         if message.chat.kind == ChatKind::Private {
             return format!("{}:{}:{}", chat.key(), bot.id(), message.message_id);
         }
-        if message.chat.kind != ChatKind::Group || self.designated(message.chat.id).is_some() {
+        if message.chat.kind != ChatKind::Group {
             return format!("{}:{}", chat.key(), message.message_id);
         }
+        let id = MessageId::new(bot, message.chat.id, message.message_id);
         let print = blake3::hash(format!("{:?}{}", message.author, message.text).as_bytes());
         let date = message.date.unwrap_or_default();
-        format!("{}:at:{date}:{}", chat.key(), &print.to_hex()[..16])
+        let print = format!("{}:at:{date}:{}", chat.key(), &print.to_hex()[..16]);
+        match self.places.place_among_equals(id, &print) {
+            0 => print,
+            place => format!("{print}:{place}"),
+        }
     }
 
     /// True if this bot's view of a message counts. In a basic group with a bot that receives all
-    /// messages, only that bot's does.
+    /// messages, only that bot's does. The key of a message is the same for all bots, so nothing
+    /// enters twice if that bot stops and another takes its place.
     pub(super) fn is_designated(&self, bot: &Bot, message: &Message) -> bool {
         message.chat.kind != ChatKind::Group
             || self.designated(message.chat.id).is_none_or(|agent| agent == bot.agent)
@@ -316,10 +324,10 @@ impl Telegram {
     /// Returns the first agent whose bot receives all messages of a basic group.
     fn designated(&self, chat: i64) -> Option<String> {
         let place = self.places.get(chat)?;
-        self.bots()
-            .iter()
-            .map(|bot| bot.agent.clone())
-            .find(|agent| place.bots.get(agent).copied().unwrap_or_default())
+        let hears_all = |bot: &&Arc<Bot>| place.bots.get(&bot.agent).copied().unwrap_or_default();
+        let bots = self.bots();
+        let mut hearing = bots.iter().filter(|bot| bot.state() == BotState::Hearing);
+        hearing.find(hears_all).map(|bot| bot.agent.clone())
     }
 
     /// Notes that a bot is in a chat, because it received something there.
@@ -436,18 +444,4 @@ fn pairing_code(text: &str) -> Option<&str> {
 /// Returns the reason to receive an update again.
 pub(super) fn passing(error: HallError) -> TryAgain {
     TryAgain::after(&error.into())
-}
-
-/// True if a request may succeed later without a change by people.
-pub(super) fn is_passing(error: &AccessError) -> bool {
-    matches!(
-        error,
-        AccessError::Hall(
-            HallError::Overloaded
-                | HallError::DiskFull
-                | HallError::ShuttingDown
-                | HallError::Unreadable(_)
-                | HallError::Failed(_)
-        )
-    )
 }

@@ -61,6 +61,11 @@ impl Room {
     }
 }
 
+/// Returns the account of the person in a private chat: the chat has the number of the person.
+pub(super) fn account_in(room: &Room) -> String {
+    format!("{TELEGRAM}:{}", room.chat)
+}
+
 impl FromStr for Room {
     type Err = NotARoom;
 

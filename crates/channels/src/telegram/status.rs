@@ -1,6 +1,8 @@
 //! The channel as surfaces show it: the bound chats from the log, and other chats that updates told
 //! of.
 
+use std::collections::BTreeSet;
+
 use moothall_engine::channels::{ChannelStatus, ChatActivity, ChatState, ChatStatus};
 use moothall_engine::hall::HallError;
 use moothall_kernel::chat::Chat;
@@ -8,7 +10,11 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 
 use super::Telegram;
 use super::places::Place;
-use super::room::{Room, TELEGRAM};
+use super::room::{Room, TELEGRAM, account_in};
+
+/// The next step for people if the account of a private chat is not paired.
+const UNPAIRED: &str = "The account of this chat is not paired, so nothing is sent there. Pair it \
+                        anew, or unbind the chat.";
 
 impl Telegram {
     /// Returns the state of the channel.
@@ -31,7 +37,9 @@ impl Telegram {
                 chats.push(self.unbound(chat, place));
             }
         }
-        chats.extend(bound.into_iter().map(|(chat, stream)| self.bound(chat, stream)));
+        let paired = self.inbox.access().accounts().await?;
+        let paired: BTreeSet<String> = paired.into_iter().map(|token| token.label).collect();
+        chats.extend(bound.into_iter().map(|(chat, stream)| self.bound(chat, stream, &paired)));
         chats.sort_by(|one, other| one.chat.cmp(&other.chat));
         Ok(ChannelStatus { name: TELEGRAM.to_owned(), bots, chats })
     }
@@ -43,10 +51,12 @@ impl Telegram {
     }
 
     /// Returns the state of a bound chat. Without an update since the server started, its bots are
-    /// not known.
-    fn bound(&self, chat: Chat, stream: StreamId) -> ChatStatus {
+    /// not known. Nothing is sent to a private chat whose account is not paired.
+    fn bound(&self, chat: Chat, stream: StreamId, paired: &BTreeSet<String>) -> ChatStatus {
         let room = Room::of(&chat);
         let known = room.as_ref().and_then(|room| self.places.get(self.places.moved_to(room.chat)));
+        let private = room.as_ref().filter(|room| !room.is_group());
+        let is_paired = private.is_none_or(|room| paired.contains(&account_in(room)));
         let with = room.and_then(|room| room.with);
         let serves = |agent: &String| self.bots().iter().any(|bot| self.agent_of(bot) == *agent);
         let is_away = match (&known, &with) {
@@ -54,13 +64,17 @@ impl Telegram {
             (_, Some(agent)) => !serves(agent),
             (None, None) => self.bots().is_empty(),
         };
-        let state = if is_away { ChatState::Away } else { ChatState::Bound };
+        let state = if is_away || !is_paired { ChatState::Away } else { ChatState::Bound };
         let mut place = known.unwrap_or_default();
         if let Some(agent) = with.filter(|_| !is_away) {
             // All words of a talk with one agent are addressed to it, so its bot hears them.
             place.bots = [(agent, true)].into();
         }
-        self.chat_status(chat, Some(stream), state, place)
+        let status = self.chat_status(chat, Some(stream), state, place);
+        match is_paired {
+            true => status,
+            false => ChatStatus { cure: Some(UNPAIRED.to_owned()), ..status },
+        }
     }
 
     /// True if no bot is in a chat. A bot of which nothing is known may be there.

@@ -219,7 +219,8 @@ impl House {
     pub async fn ended_at(&self, place: &str, seq: Seq) -> (DeliveryState, String) {
         let chat: Chat = format!("telegram:{place}").parse().unwrap();
         loop {
-            let all = self.store.outbox.of_target(&Target::Chat(chat.clone()), 1000).await.unwrap();
+            let all =
+                self.store.outbox.of_target(&Target::Chat(chat.clone()), None, 1000).await.unwrap();
             let found = all.into_iter().find(|one| one.through_seq == seq);
             match found.filter(|one| one.state.is_settled()) {
                 Some(found) => return (found.state, found.evidence),

@@ -8,11 +8,13 @@ mod house;
 mod managed;
 mod pollers;
 mod rich;
+mod rights;
 
 use std::time::Duration;
 
 use moothall_channels::telegram::bucket::Limit;
 use moothall_engine::access::Scope;
+use moothall_engine::channels::BotState;
 use moothall_engine::ports::DeliveryState;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::command::ClientCommand;
@@ -91,6 +93,46 @@ async fn a_group_that_moves_keeps_its_conversation() {
     house.said(moved, |message| message.text.contains("Are you there?")).await;
     assert_eq!(house.hall.bound_to(&chat(moved.id)).await.unwrap(), Some(stream));
     assert_eq!(house.hall.bound_to(&chat(group.id)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_basic_group_is_heard_by_another_bot_if_one_stops_and_nothing_enters_twice() {
+    let house = House::open().await;
+    let ann = house.telegram.person(7, "Ann");
+    house.pair(ann, &[Scope::ThreadsAdmin, Scope::ParticipantsInvite]).await;
+    let group = house.telegram.group("Small");
+    house.telegram.enter(group, ann);
+    house.bots.iter().for_each(|bot| house.telegram.join(group, bot, ann));
+    house.said(group, |message| message.text.starts_with("This chat is connected")).await;
+    let chat: Chat = format!("telegram:{}", group.id).parse().unwrap();
+    let stream = house.hall.bound_to(&chat).await.unwrap().unwrap();
+    let entered = async |text: &str| {
+        let events = house.events(&stream).await;
+        events.iter().filter(|one| one.event.body() == Some(text)).count()
+    };
+    let until = async |text: &str, count: usize| {
+        while entered(text).await < count {
+            tokio::task::yield_now().await;
+        }
+    };
+    for _ in 0..4 {
+        let refused = TelegramFault::Refuse(401, "Unauthorized".into());
+        house.telegram.fault(&house.bots[0], "getUpdates", refused);
+    }
+    house.telegram.say(group, ann, "by the first");
+    until("by the first", 1).await;
+    while house.first_bot().await.state != BotState::Revoked {
+        tokio::task::yield_now().await;
+    }
+    house.telegram.say(group, ann, "equal");
+    house.telegram.say(group, ann, "equal");
+    until("equal", 2).await;
+    assert_eq!(house.first_bot().await.state, BotState::Revoked);
+    // The first bot hears them too when it is back, under other numbers.
+    house.telegram.wait_for(|it| it.pending(&house.bots[0]).is_empty()).await;
+    house.telegram.say(group, ann, "the last");
+    until("the last", 1).await;
+    assert_eq!((entered("by the first").await, entered("equal").await), (1, 2));
 }
 
 #[tokio::test]

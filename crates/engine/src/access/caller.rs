@@ -97,6 +97,14 @@ pub enum AccessDenial {
          agent."
     )]
     Unbinding(String),
+    /// The caller may not bind chats, and archiving a bound conversation ends its bindings until it
+    /// is opened again. The text names the chats.
+    #[error(
+        "This conversation is bound to {0}. To archive it ends the binding, and to open it again \
+         makes it anew. This needs a credential with the scope `threads:admin`, also on this \
+         computer. Nothing was changed."
+    )]
+    Archiving(String),
     /// The caller acts under the name of another principal.
     #[error(
         "You are `{own}`, and cannot act as `{claimed}`. Leave the name out, or use a token of `{claimed}`."
@@ -158,7 +166,9 @@ impl AccessDenial {
             AccessDenial::Stranger => "without a valid credential".into(),
             AccessDenial::Scope(scope) => format!("without {scope}"),
             AccessDenial::Proof(scope) => format!("without a credential for {scope}"),
-            AccessDenial::Unbinding(chats) => format!("to end the binding to {chats}"),
+            AccessDenial::Unbinding(chats) | AccessDenial::Archiving(chats) => {
+                format!("to change the binding to {chats}")
+            }
             AccessDenial::Name { claimed, .. } => format!("as {claimed}"),
             AccessDenial::Registered(name) => format!("as {name}, without its key"),
             AccessDenial::Bound => "with a token for some conversations".into(),

@@ -2,7 +2,7 @@
 //! (Ruling 39.)
 
 use moothall_kernel::participant::Kind;
-use moothall_kernel::time::Millis;
+use moothall_kernel::time::{Millis, Timestamp};
 
 use super::{
     Access, AccessDenial, AccessError, AuditAction, Caller, InsertOutcome, Reach, Scope, Scopes,
@@ -131,7 +131,7 @@ impl Access {
             hash: TokenHash::of_account(account, pairing),
             label: account.to_owned(),
             created_at: now,
-            expires_at: now + TOKEN_VALID_MAX,
+            expires_at: self.end_of_pairing(&code, now).await?,
             ..code.clone()
         };
         let holder = self.holder(code.clone(), now).await;
@@ -144,6 +144,15 @@ impl Access {
             InsertOutcome::Yes => PairingOutcome::Paired(token),
             InsertOutcome::OtherKind | InsertOutcome::Used => PairingOutcome::Unknown,
         })
+    }
+
+    /// Returns the time at which a pairing ends: with the credential by which its code was made. A
+    /// credential for an hour must not become one for ten years.
+    async fn end_of_pairing(&self, code: &Token, now: Timestamp) -> Result<Timestamp, HallError> {
+        let latest = now + TOKEN_VALID_MAX;
+        let Some(parent) = &code.parent else { return Ok(latest) };
+        let maker = self.principals().token_of(parent).await?;
+        Ok(maker.map_or(latest, |maker| maker.expires_at.min(latest)))
     }
 
     /// Returns the caller behind an account of a channel, which the channel has proven; `None` if

@@ -40,7 +40,7 @@ impl Door {
         self.may(Action::ListChannels)?;
         let Some(directory) = self.channel_directory() else { return Ok(Vec::new()) };
         let mut channels = directory.channels().await?;
-        let opens = self.caller.scopes.has(Scope::ThreadsAdmin);
+        let opens = self.caller.must_prove(Scope::ThreadsAdmin).is_ok();
         for channel in &mut channels {
             channel.chats.retain(|chat| match &chat.stream {
                 Some(stream) => self.caller.reach.includes(stream),

@@ -63,7 +63,7 @@ impl Door {
         let chats: Vec<Chat> = self.hall.view(stream, |state| state.chats().collect()).await?;
         let (outbox, mut found) = (&self.hall.inner.store.outbox, Vec::new());
         for chat in chats {
-            let all = outbox.of_target(&Target::Chat(chat), LISTED_MAX).await?;
+            let all = outbox.of_target(&Target::Chat(chat), None, LISTED_MAX).await?;
             found.extend(all.into_iter().filter(|one| one.stream == *stream));
         }
         Ok(found)

@@ -6,8 +6,9 @@ use moothall_kernel::event::{Change, Event};
 use moothall_kernel::ids::StreamId;
 
 use super::{Action, Door};
-use crate::access::{AccessError, AuditAction, AuditEntry, PermittedCommand};
+use crate::access::{AccessDenial, AccessError, AuditAction, AuditEntry, PermittedCommand};
 use crate::answers::{Answer, HallError, Idempotency};
+use crate::hall::slash::keys;
 use crate::ports::TargetKind;
 
 impl Door {
@@ -28,9 +29,27 @@ impl Door {
             self.may(action)?;
         }
         self.reaches(stream)?;
+        self.check_archiving(stream, &command).await?;
         self.check_channels(&command)?;
         self.hall.permit_speaker(&self.caller, &command).await?;
         self.hall.permit(&self.caller, stream, command).await
+    }
+
+    /// Rejects archiving a conversation that is bound to chats, and opening it again, if the caller
+    /// may not bind: archiving gives the chats back, and opening takes them again.
+    async fn check_archiving(
+        &self,
+        stream: &StreamId,
+        command: &ClientCommand,
+    ) -> Result<(), AccessError> {
+        if !matches!(command, ClientCommand::Archive { .. }) || self.may(Action::Bind).is_ok() {
+            return Ok(());
+        }
+        let chats = self.hall.view(stream, |state| state.chats().collect::<Vec<_>>()).await?;
+        if chats.is_empty() {
+            return Ok(());
+        }
+        Err(AccessDenial::Archiving(keys(&chats)).into())
     }
 
     /// Rejects a chat that no channel serves: its deliveries would wait for ever.
@@ -96,21 +115,39 @@ impl Door {
     /// Records the chats that a command bound or unbound. If the server dies before that, the
     /// client's retry does it.
     async fn record_chats(&self, stream: &StreamId, answer: &Answer) -> Result<(), HallError> {
-        let Some(Event::Controlled { changes, .. }) = answer.event.as_ref().map(|one| &one.event)
-        else {
-            return Ok(());
+        let Some(recorded) = &answer.event else { return Ok(()) };
+        let changed: Vec<(Chat, AuditAction)> = match &recorded.event {
+            Event::Controlled { changes, .. } => changes.iter().filter_map(chat_changed).collect(),
+            Event::Archived { .. } => self.chats_with(stream, AuditAction::ChatUnbound).await?,
+            Event::Unarchived { .. } => self.chats_with(stream, AuditAction::ChatBound).await?,
+            _ => return Ok(()),
         };
-        for change in changes {
-            let (target, action) = match change {
-                Change::Bound { target } => (target, AuditAction::ChatBound),
-                Change::Unbound { target } => (target, AuditAction::ChatUnbound),
-                _ => continue,
-            };
-            let Some(chat) = Chat::of_target(target) else { continue };
+        for (chat, action) in changed {
             let detail = format!("{} and the conversation {stream}", chat.key());
             let entry = AuditEntry::of(&self.caller, action, self.hall.now());
             self.hall.inner.store.principals.record(&AuditEntry { detail, ..entry }).await?;
         }
         Ok(())
     }
+
+    /// Returns the chats of a conversation, each with an action.
+    async fn chats_with(
+        &self,
+        stream: &StreamId,
+        action: AuditAction,
+    ) -> Result<Vec<(Chat, AuditAction)>, HallError> {
+        self.hall
+            .view(stream, move |state| state.chats().map(|chat| (chat, action)).collect())
+            .await
+    }
+}
+
+/// Returns the chat that a change bound or unbound.
+fn chat_changed(change: &Change) -> Option<(Chat, AuditAction)> {
+    let (target, action) = match change {
+        Change::Bound { target } => (target, AuditAction::ChatBound),
+        Change::Unbound { target } => (target, AuditAction::ChatUnbound),
+        _ => return None,
+    };
+    Some((Chat::of_target(target)?, action))
 }

@@ -39,16 +39,17 @@ impl Deliveries for MemoryLog {
             .collect())
     }
 
-    async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError> {
+    async fn of_target(
+        &self,
+        target: &Target,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, LogError> {
         let tables = self.tables();
-        Ok(tables
-            .deliveries
-            .iter()
-            .rev()
-            .filter(|delivery| delivery.target == *target)
-            .take(limit)
-            .cloned()
-            .collect())
+        let is_meant = |delivery: &&Delivery| {
+            delivery.target == *target && before.is_none_or(|before| delivery.id < before)
+        };
+        Ok(tables.deliveries.iter().rev().filter(is_meant).take(limit).cloned().collect())
     }
 
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {

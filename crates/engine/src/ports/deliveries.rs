@@ -116,8 +116,14 @@ pub trait Deliveries: Send + Sync + 'static {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Delivery>, LogError>;
-    /// Returns the newest deliveries to a target, newest first.
-    async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError>;
+    /// Returns the newest deliveries to a target with an id below `before`, newest first and at
+    /// most `limit`. Without `before` the newest of all.
+    async fn of_target(
+        &self,
+        target: &Target,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, LogError>;
     /// Returns all deliveries of a stream, oldest first.
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
     /// Moves a delivery from one of several states to another, in one write. Returns `false` if it

@@ -226,8 +226,13 @@ impl Deliveries for TestLog {
     ) -> Result<Vec<Delivery>, LogError> {
         self.inner.pending_deliveries(target, after, limit).await
     }
-    async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError> {
-        self.inner.of_target(target, limit).await
+    async fn of_target(
+        &self,
+        target: &Target,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, LogError> {
+        self.inner.of_target(target, before, limit).await
     }
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
         self.inner.of_stream(stream).await

@@ -134,7 +134,7 @@ async fn a_session_of_another_computer_is_not_the_one_here_with_its_id() {
     world.post(&stream, "@guest how was the journey?").await.unwrap();
     let started = |event: &Event| matches!(event, Event::TurnStarted { .. });
     world.until(&stream, |events| has(events, started)).await;
-    let rows = world.log.inner.of_target(&Target::Session("guest".into()), 9).await.unwrap();
+    let rows = world.log.inner.of_target(&Target::Session("guest".into()), None, 9).await.unwrap();
     assert!(rows.is_empty(), "no words for it go to a terminal here: {rows:?}");
     // The one that lives here is found.
     let here = parlour(&world).await;
@@ -157,7 +157,7 @@ async fn a_turn_goes_to_whoever_lives_at_its_address_and_its_prompt_is_a_deliver
         events.iter().filter_map(words).next_back(),
         Some(("guest".to_owned(), "good evening".to_owned()))
     );
-    let rows = world.log.inner.of_target(&Target::Session("guest".into()), 9).await.unwrap();
+    let rows = world.log.inner.of_target(&Target::Session("guest".into()), None, 9).await.unwrap();
     assert_eq!(
         rows.iter().map(|row| (&row.stream, row.state)).collect::<Vec<_>>(),
         [(&stream, DeliveryState::Pending)]

@@ -106,6 +106,41 @@ async fn a_chat_belongs_to_one_open_thread() {
     assert_eq!(bound_to(&server, &format!("chat={CHAT}")).await, [one]);
 }
 
+/// Archiving ends the bindings, and opening again makes them anew. So both need the right to bind
+/// if there are any, and both are recorded.
+#[tokio::test]
+async fn a_bound_conversation_is_archived_and_opened_with_the_right_to_bind() {
+    let (server, _carried) = with_channel().await;
+    let thread = server.thread("mention_only").await;
+    let path = format!("/threads/{thread}/events");
+    let send = |on: bool| {
+        let content = if on { json!({"archive": true}) } else { json!({"unarchive": true}) };
+        json!({"type": "control", "from": "user", "content": content})
+    };
+    assert_eq!(server.unproven(Method::POST, &path, send(true)).await.0, 200);
+    assert_eq!(server.unproven(Method::POST, &path, send(false)).await.0, 200);
+    assert_eq!(control(&server, &thread, json!({"bind": CHAT})).await.0, 200);
+    let refused = async |on: bool| {
+        let (status, refused) = server.unproven(Method::POST, &path, send(on)).await;
+        assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains(CHAT) && message.contains("`threads:admin`"), "{message}");
+        let line = json!({"text": if on { "/archive" } else { "/unarchive" }});
+        let commands = format!("/threads/{thread}/commands");
+        assert_eq!(server.unproven(Method::POST, &commands, line).await.0, 403);
+    };
+    refused(true).await;
+    assert_eq!(bound_to(&server, &format!("chat={CHAT}")).await, [thread.as_str()]);
+    assert_eq!(control(&server, &thread, json!({"archive": true})).await.0, 200);
+    refused(false).await;
+    assert_eq!(control(&server, &thread, json!({"unarchive": true})).await.0, 200);
+    let (_, audit) = server.as_operator(Method::GET, "/audit?limit=50", json!(null)).await;
+    let rows = audit["rows"].as_array().unwrap().iter();
+    let chats =
+        rows.filter_map(|row| row["deed"].as_str()).filter(|deed| deed.starts_with("chat_"));
+    assert_eq!(chats.collect::<Vec<_>>(), ["chat_bound", "chat_unbound", "chat_bound"], "{audit}");
+}
+
 #[tokio::test]
 async fn a_second_chat_is_bound_if_the_person_lets_both_read() {
     let (server, _carried) = with_channel().await;

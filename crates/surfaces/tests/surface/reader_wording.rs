@@ -67,6 +67,7 @@ fn refusals() -> Vec<ApiError> {
         AccessDenial::Scope(Scope::ServerAdmin),
         AccessDenial::Proof(Scope::SessionsDrive),
         AccessDenial::Unbinding("telegram:-1".into()),
+        AccessDenial::Archiving("telegram:-1".into()),
         AccessDenial::Registered(name()),
         AccessDenial::NotStarted(name()),
         AccessDenial::NotMet(name()),

@@ -285,12 +285,15 @@ pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
         .await
         .unwrap()
     );
-    let newest = log.of_target(&to("chat:1"), 10).await.unwrap();
+    let newest = log.of_target(&to("chat:1"), None, 10).await.unwrap();
     let at: Vec<(&str, u64)> =
         newest.iter().map(|delivery| (delivery.stream.as_str(), delivery.through_seq.0)).collect();
     assert_eq!(at, [("a", 2), ("b", 1), ("a", 1)]);
-    assert_eq!(log.of_target(&to("chat:1"), 2).await.unwrap(), newest[..2]);
-    assert_eq!(log.of_target(&to("chat:9"), 2).await.unwrap(), []);
+    assert_eq!(log.of_target(&to("chat:1"), None, 2).await.unwrap(), newest[..2]);
+    let before = Some(newest[0].id);
+    assert_eq!(log.of_target(&to("chat:1"), before, 1).await.unwrap(), newest[1..2]);
+    assert_eq!(log.of_target(&to("chat:1"), Some(newest[2].id), 9).await.unwrap(), []);
+    assert_eq!(log.of_target(&to("chat:9"), None, 2).await.unwrap(), []);
 }
 
 /// A command stays until its delivery is settled, whatever the outcome. Then its words and the

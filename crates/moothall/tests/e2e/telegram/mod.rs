@@ -7,6 +7,7 @@ mod guide;
 mod hostile;
 mod lengths;
 mod numbers;
+mod starts;
 
 use moothall_testkit::telegram::{Bot, ChatId, PersonId, ShownMessage, TelegramServer};
 use serde_json::{Value, json};
