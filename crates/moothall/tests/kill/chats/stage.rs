@@ -318,7 +318,8 @@ impl ExpectedText {
 /// Returns the messages of an event's words in the group.
 fn expected(recorded: &RecordedEvent) -> Option<Vec<ExpectedText>> {
     let Event::Posted(posted) = &recorded.event else { return None };
-    let head = if posted.kind == Kind::Human { "user (page):\n" } else { "" };
+    // The requests of the test show no credential.
+    let head = if posted.kind == Kind::Human { "user (page, not proven):\n" } else { "" };
     let text = format!("{head}{}", posted.body);
     if posted.body.len() < LONG {
         return Some(vec![ExpectedText::Whole(text)]);
