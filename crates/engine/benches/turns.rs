@@ -220,7 +220,7 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
         waits_for_people: Some(0),
     };
     let epoch = log.acquire(stream, "bench").await.unwrap().epoch().unwrap();
-    let (claims, deliveries) = (Vec::new(), Vec::new());
+    let (claims, deliveries, marks) = (Vec::new(), Vec::new(), Vec::new());
     let batch = StreamBatch {
         stream: stream.clone(),
         epoch,
@@ -228,6 +228,7 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
         events,
         claims,
         deliveries,
+        marks,
         charges: Vec::new(),
         catalog,
     };

@@ -14,14 +14,15 @@ use crate::log_format::codec;
 use crate::ports::{
     Acquisition, AppendError, AppendResult, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
     DeliveryState, Epoch, EventLog, HeldApp, Lease, ListFilter, ListPage, ListedStream, LogError,
-    NewDelivery, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session, SessionId,
-    Snapshot, StreamBatch, StreamStart, SystemClock, Target,
+    NewDelivery, PAGE_BYTES_MAX, Page, PostChannel, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX,
+    Session, SessionId, Snapshot, StreamBatch, StreamStart, SystemClock,
 };
 
 mod apps;
 mod deliveries;
 mod ledger;
 mod marks;
+mod posts;
 mod principals;
 mod search;
 mod sessions;
@@ -91,6 +92,7 @@ struct Tables {
     marks: BTreeMap<(ParticipantId, StreamId), Seq>,
     claims: BTreeMap<(String, String), Claim>,
     deliveries: Vec<Delivery>,
+    posts: posts::PostTables,
     keys: principals::Keys,
     apps: BTreeMap<String, HeldApp>,
     ledger: ledger::Rows,
@@ -262,6 +264,7 @@ struct Draft<'a> {
     newest: Option<Timestamp>,
     heads: HashMap<&'a StreamId, Seq>,
     claims: HashMap<(&'a str, &'a str), Option<&'a Claim>>,
+    marks: HashMap<&'a PostChannel, u64>,
 }
 
 impl<'a> Draft<'a> {
@@ -270,12 +273,13 @@ impl<'a> Draft<'a> {
     fn check(tables: &'a Tables, batches: &'a [StreamBatch]) -> Result<Vec<Seq>, AppendError> {
         let newest =
             batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
-        let mut draft = Draft { tables, newest, heads: HashMap::new(), claims: HashMap::new() };
+        let (heads, claims, marks) = <_>::default();
+        let mut draft = Draft { tables, newest, heads, claims, marks };
         batches.iter().map(|batch| draft.admit(batch)).collect()
     }
 
-    /// Checks one batch after those before it: its epoch, its position, and its claims. Returns the
-    /// head after it.
+    /// Checks one batch after those before it: its epoch, its position, its claims and its marks.
+    /// Returns the head after it.
     fn admit(&mut self, batch: &'a StreamBatch) -> Result<Seq, AppendError> {
         let known = self.tables.streams.get(&batch.stream);
         if planted::has(Bug::NoEpochFencing) {
@@ -291,6 +295,7 @@ impl<'a> Draft<'a> {
             .ok_or_else(|| AppendError::Conflict { stream: batch.stream.clone(), head })?;
         self.heads.insert(&batch.stream, after);
         batch.claims.iter().try_for_each(|change| self.claim(&batch.stream, change))?;
+        batch.marks.iter().try_for_each(|mark| self.mark(mark))?;
         Ok(after)
     }
 
@@ -348,6 +353,7 @@ impl Tables {
         }
         let deliveries =
             batch.deliveries.into_iter().map(|new| self.deliver(&batch.stream, new)).collect();
+        self.posts.take(batch.marks);
         self.ledger.count(&batch.stream, &batch.charges);
         if batch.events.iter().any(|recorded| recorded.event.erases_all()) {
             self.let_go(&batch.stream);
@@ -371,21 +377,13 @@ impl Tables {
         deliveries
     }
 
-    /// Releases what a deleted stream holds beside its events: claims, marks, rooms and open
-    /// commands.
+    /// Releases what a deleted stream holds beside its events: claims, marks, rooms and commands.
     fn let_go(&mut self, stream: &StreamId) {
         self.claims.retain(|_, claim| claim.stream != *stream);
         self.marks.retain(|(_, marked), _| marked != stream);
         self.rooms.retain(|(_, room)| room != stream);
-        for delivery in self.deliveries.iter_mut().filter(|delivery| delivery.stream == *stream) {
-            if !delivery.state.is_settled()
-                && delivery.command.is_some()
-                && matches!(delivery.target, Target::Stream(_))
-            {
-                delivery.state = DeliveryState::Failed;
-                delivery.command = None;
-            }
-        }
+        let owed = self.deliveries.iter_mut().filter(|delivery| delivery.stream == *stream);
+        owed.for_each(deliveries::let_go);
     }
 
     /// Returns a stream that has begun and was not deleted.
@@ -416,6 +414,7 @@ impl Tables {
     /// Adds a pending delivery. Returns its id.
     fn deliver(&mut self, stream: &StreamId, new: NewDelivery) -> u64 {
         let id = self.deliveries.len() as u64 + 1;
+        let number = self.posts.next_number(&new.target);
         self.deliveries.push(Delivery {
             id,
             target: new.target,
@@ -423,6 +422,7 @@ impl Tables {
             turn: new.turn,
             attempt: new.attempt,
             through_seq: new.through_seq,
+            number,
             command: new.command,
             state: DeliveryState::Pending,
             evidence: String::new(),

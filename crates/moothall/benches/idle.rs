@@ -37,6 +37,7 @@ fn batch(n: u64) -> StreamBatch {
         events: vec![RecordedEvent { seq: Seq(1), ts: created_at, event: created }],
         claims: Vec::new(),
         deliveries: Vec::new(),
+        marks: Vec::new(),
         charges: Vec::new(),
         catalog: Catalog {
             kind: CONVERSATION.to_owned(),

@@ -85,7 +85,7 @@ impl Talk {
 
     async fn append(&self, log: &SqliteLog, expected_head: Seq, events: Vec<RecordedEvent>) {
         let (stream, catalog) = (self.state.stream().clone(), Catalog::of(&self.state));
-        let (claims, deliveries, charges) = <_>::default();
+        let (claims, deliveries, marks, charges) = <_>::default();
         let batch = StreamBatch {
             stream,
             epoch: Epoch(0),
@@ -93,6 +93,7 @@ impl Talk {
             events,
             claims,
             deliveries,
+            marks,
             charges,
             catalog,
         };

@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use crate::deletion;
 use crate::errors::Refusal;
 use crate::ledger;
+use crate::posts;
 use crate::rows::{self, counter, int};
 use crate::snapshots;
 
@@ -45,8 +46,8 @@ pub(crate) fn erases(batches: &[StreamBatch]) -> bool {
         .any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
 }
 
-/// Appends one batch: its events, their erasures, the stream's row, claims, deliveries and charges.
-/// `newest` is the newest time in all batches of the request, by which claims have lapsed.
+/// Appends one batch: its events, their erasures, the stream's row, claims, marks, deliveries and
+/// charges. `newest` is the newest time in all batches of the request, by which claims have lapsed.
 fn append_one(
     conn: &Connection,
     batch: &StreamBatch,
@@ -72,6 +73,7 @@ fn append_one(
         change_claim(conn, &batch.stream, change, newest)?;
         crash::point("claims_written");
     }
+    batch.marks.iter().try_for_each(|mark| posts::take(conn, mark))?;
     let deliveries = batch
         .deliveries
         .iter()
@@ -288,9 +290,11 @@ fn sweep(conn: &Connection, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Inserts a delivery. Returns its id.
+/// Inserts a delivery, with the next number if its target is a computer. Returns its id.
 fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<u64, Refusal> {
-    let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, command, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
+    let sql = "INSERT INTO deliveries
+        (target, stream, turn, attempt, through_seq, command, state, number)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id";
     let turn = new.turn.map(|turn| int(turn.0));
     let values = params![
         new.target.to_string(),
@@ -299,7 +303,8 @@ fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<
         new.attempt,
         int(new.through_seq.0),
         new.command,
-        code_of(DeliveryState::Pending)
+        code_of(DeliveryState::Pending),
+        posts::next_number(conn, &new.target)?.map(int)
     ];
     Ok(conn.prepare_cached(sql)?.query_row(values, |row| counter(row, 0))?)
 }

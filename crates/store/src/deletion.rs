@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::append::forget_command;
 use crate::errors::{Refusal, failed};
+use crate::posts;
 use crate::reader::{self, StreamPosition};
 use crate::rows::counter;
 
@@ -31,9 +32,9 @@ pub(crate) fn begin(conn: &Connection, stream: &StreamId, key: i64) -> Result<()
     settle_deliveries(conn, key)
 }
 
-/// Fails the commands that the stream still owes, and removes their words and the evidence of
-/// settled deliveries. Prompts and cancellations contain no words. Their delivery handler finds the
-/// stream deleted.
+/// Fails the commands that the stream still owes to other streams. Removes their words, those of
+/// rows for computers, and the evidence of settled deliveries. Prompts and cancellations contain no
+/// words. Their delivery handler finds the stream deleted.
 fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET state = ?2, evidence = 'its conversation was deleted'
         WHERE stream = ?1 AND state < ?3 AND target GLOB 'stream:*' RETURNING id";
@@ -43,6 +44,7 @@ fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
         .query_map(params![key, failed, settled], |row| counter(row, 0))?
         .collect::<Result<_, _>>()?;
     ids.into_iter().try_for_each(|id| forget_command(conn, id))?;
+    posts::forget_words(conn, key)?;
     conn.prepare_cached("UPDATE deliveries SET evidence = '' WHERE stream = ?1 AND state >= ?2")?
         .execute(params![key, settled])?;
     Ok(())

@@ -32,6 +32,7 @@ mod reader;
 mod ledger;
 mod reserve;
 mod marks;
+mod posts;
 mod audit;
 mod keys;
 mod cards;

@@ -117,7 +117,7 @@ impl SqliteLog {
         self.write_as(Kind::Synced, work).await
     }
 
-    async fn write_as<T: Send + 'static>(
+    pub(crate) async fn write_as<T: Send + 'static>(
         &self,
         kind: Kind,
         work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,

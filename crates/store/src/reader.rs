@@ -399,7 +399,8 @@ pub(crate) fn claims(
 
 /// The oldest unsettled delivery of each target, oldest first.
 pub(crate) const HEADS: &str =
-    "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
+    "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command,
+        d.number
     FROM deliveries d JOIN streams s ON s.key = d.stream
     WHERE d.id IN (SELECT min(id) FROM deliveries WHERE state < 4 GROUP BY target) ORDER BY d.id";
 
@@ -410,7 +411,8 @@ pub(crate) fn heads(conn: &Connection) -> rusqlite::Result<Vec<Delivery>> {
 /// A page of the unsettled deliveries of one target, oldest first. The index is named, because the
 /// planner prefers one that also walks the settled rows.
 pub(crate) const OWED: &str =
-    "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
+    "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command,
+        d.number
     FROM deliveries d INDEXED BY deliveries_open JOIN streams s ON s.key = d.stream
     WHERE d.target = ?1 AND d.id > ?2 AND d.state < 4
     ORDER BY d.id LIMIT ?3";
@@ -433,7 +435,8 @@ pub(crate) fn of_target(
     before: Option<u64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<Delivery>> {
-    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
+    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence,
+        d.command, d.number
         FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 AND d.id < ?2 ORDER BY d.id DESC LIMIT ?3";
     let before = before.map_or(i64::MAX, int);
     conn.prepare_cached(sql)?
@@ -442,7 +445,8 @@ pub(crate) fn of_target(
 }
 
 pub(crate) fn of_stream(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Vec<Delivery>> {
-    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
+    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence,
+        d.command, d.number
         FROM streams s JOIN deliveries d ON d.stream = s.key WHERE s.id = ?1 ORDER BY d.id";
     conn.prepare_cached(sql)?.query_map([stream.as_str()], rows::delivery)?.collect()
 }

@@ -67,7 +67,7 @@ pub(crate) fn claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
     })
 }
 
-/// Reads `id, target, stream id, turn, attempt, through_seq, state, evidence, command`.
+/// Reads `id, target, stream id, turn, attempt, through_seq, state, evidence, command, number`.
 pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
     let turn = row.get::<_, Option<i64>>(3)?.and_then(|turn| u64::try_from(turn).ok());
     let Ok(target) = row.get::<_, String>(1)?.parse();
@@ -81,6 +81,7 @@ pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
         state: state(row, 6)?,
         evidence: row.get(7)?,
         command: row.get(8)?,
+        number: row.get::<_, Option<i64>>(9)?.and_then(|number| u64::try_from(number).ok()),
     })
 }
 

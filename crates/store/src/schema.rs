@@ -161,11 +161,22 @@ CREATE INDEX IF NOT EXISTS agent_cards_of_owner ON agent_cards (owner, created_a
 CREATE TABLE IF NOT EXISTS apps (id TEXT PRIMARY KEY, name TEXT NOT NULL, agent TEXT NOT NULL, since INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS apps_of_agent ON apps (agent);
 CREATE INDEX IF NOT EXISTS tokens_of_principal ON tokens (principal);
+CREATE TABLE IF NOT EXISTS posts_sent (computer TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS posts_taken (
+    sender TEXT NOT NULL,
+    log TEXT NOT NULL,
+    through INTEGER NOT NULL,
+    PRIMARY KEY (sender, log)
+) STRICT;
 ";
 
 /// Column for the commands of deliveries to streams. A version without it leaves these deliveries
 /// pending.
 const COMMANDS: &str = "ALTER TABLE deliveries ADD COLUMN command TEXT;";
+
+/// Column for the numbers of deliveries to computers. A version without it does not know such
+/// targets, and does not serve their deliveries.
+const NUMBERS: &str = "ALTER TABLE deliveries ADD COLUMN number INTEGER;";
 
 /// Column for the number of matters that wait for a person. A version without it does not update
 /// the column. Streams that only such a version wrote to have no value.
@@ -264,9 +275,11 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let known = usize::try_from(found.saturating_sub(FIRST_FORMAT)).unwrap_or(STEPS.len());
     STEPS.iter().skip(known).try_for_each(|step| transaction.execute_batch(step))?;
     transaction.execute_batch(LATER_TABLES)?;
-    for (table, column, added) in
-        [("deliveries", "command", COMMANDS), ("streams", "waits_for_people", WAITS)]
-    {
+    for (table, column, added) in [
+        ("deliveries", "command", COMMANDS),
+        ("deliveries", "number", NUMBERS),
+        ("streams", "waits_for_people", WAITS),
+    ] {
         if !has_column(&transaction, table, column)? {
             transaction.execute_batch(added)?;
         }

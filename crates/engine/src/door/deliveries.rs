@@ -76,6 +76,8 @@ impl Door {
     /// [`AccessError`]; `not_undelivered` if the conversation has no such delivery in doubt.
     pub async fn send_again(&self, stream: &StreamId, id: u64) -> Result<(), AccessError> {
         self.enter(Action::SendAgain, stream)?;
+        // Only rows for chats. A row for a computer keeps its number, and its receiver has passed
+        // that number: pending again, it would hold all later rows up.
         let outbox = &self.hall.inner.store.outbox;
         let all = self.newest_to_chats(stream).await?;
         let in_doubt = [DeliveryState::Failed, DeliveryState::Unknown];

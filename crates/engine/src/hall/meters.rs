@@ -113,7 +113,8 @@ pub(crate) struct Metrics {
 pub struct EngineCounts {
     /// Events appended since the server started.
     pub events: u64,
-    /// Appends by result: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`, `fatal`.
+    /// Appends by result: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`, `marked`,
+    /// `fatal`.
     pub appends: BTreeMap<&'static str, u64>,
     /// Decisions that were dropped because they broke an invariant, by rule. Each is a fault of
     /// this program.

@@ -7,8 +7,31 @@ use moothall_kernel::ids::StreamId;
 
 use super::MemoryLog;
 use crate::ports::{
-    Deliveries, Delivery, DeliveryState, Durability, LogError, Target, command_claim,
+    Deliveries, Delivery, DeliveryState, Durability, LogError, Target, command_claim, keeps_command,
 };
+
+/// Ends what a deleted stream owes: commands for streams fail, and rows for computers keep only
+/// commands without words.
+pub(super) fn let_go(delivery: &mut Delivery) {
+    if delivery.state.is_settled() {
+        return;
+    }
+    match delivery.target {
+        Target::Stream(_) => {
+            if delivery.command.take().is_some() {
+                delivery.state = DeliveryState::Failed;
+            }
+        }
+        Target::Computer(_) => {
+            delivery.command.take_if(|command| !keeps_command(command));
+        }
+        Target::Session(_)
+        | Target::Chat(_)
+        | Target::Trail(_)
+        | Target::Saga(_)
+        | Target::Other(_) => {}
+    }
+}
 
 #[async_trait]
 impl Deliveries for MemoryLog {

@@ -68,8 +68,12 @@ pub struct Delivery {
     pub attempt: u32,
     /// The newest event that it covers.
     pub through_seq: Seq,
-    /// The command for the target, if that is a stream. It is removed, with its words, once the
-    /// delivery is settled.
+    /// The number, if the target is a computer: the log gives each of them once, in order and
+    /// without a gap, in the append that inserts the delivery. The first has 1.
+    pub number: Option<u64>,
+    /// The command for the target, if that takes commands. It is removed, with its words, once the
+    /// delivery is settled. That for a computer may be removed earlier, with its stream
+    /// ([`keeps_command`](super::keeps_command)).
     pub command: Option<String>,
     /// The progress so far.
     pub state: DeliveryState,
@@ -88,7 +92,7 @@ pub struct NewDelivery {
     pub attempt: u32,
     /// The newest event that it covers.
     pub through_seq: Seq,
-    /// The command for the target, if that is a stream.
+    /// The command for the target, if that takes commands.
     pub command: Option<String>,
 }
 

@@ -3,6 +3,7 @@
 use moothall_kernel::ids::{Seq, StreamId};
 
 use super::claims::Claim;
+use super::post_marks::PostChannel;
 
 /// The reason for which an append failed. The log is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +27,14 @@ pub enum AppendError {
     /// A claim is held already.
     #[error("{}:{} is held by {}", .0.namespace, .0.key, .0.stream)]
     Claimed(Box<Claim>),
+    /// The mark of a channel is elsewhere: these rows were taken before, or a row is missing.
+    #[error("the rows of computer {} were taken through {through}", .channel.sender)]
+    Marked {
+        /// The channel of the rows.
+        channel: PostChannel,
+        /// The number of the newest row that was taken from it.
+        through: u64,
+    },
     /// The disk is full. Reads still work, and writes work again once there is space.
     #[error("the disk is full")]
     Full,

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::claims::{Claim, ClaimChange};
 use super::deliveries::NewDelivery;
 use super::error::{AppendError, LogError};
+use super::post_marks::PostMark;
 
 /// Number of writers that a stream has had; only the newest may append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -207,6 +208,9 @@ pub struct StreamBatch {
     pub claims: Vec<ClaimChange>,
     /// Deliveries to insert with the events.
     pub deliveries: Vec<NewDelivery>,
+    /// Marks of the rows of other computers that the append takes, in their order. If a mark does
+    /// not follow that of its channel, the append fails as a whole.
+    pub marks: Vec<PostMark>,
     /// Charges of the events, counted once with the append.
     pub charges: Vec<Charge>,
     /// The catalog row of the stream after the append.
@@ -278,7 +282,9 @@ pub trait EventLog: Send + Sync + 'static {
     /// are gone from everything that the log keeps.
     ///
     /// A `Deleted` deletes its stream: from then on reads return [`LogError::Deleted`], its claims
-    /// are free, and it is in no listing. [`EventLog::erase_deleted`] erases its events.
+    /// are free, and it is in no listing. [`EventLog::erase_deleted`] erases its events. Its open
+    /// deliveries to other computers keep their places and numbers, and lose each command that may
+    /// have words ([`keeps_command`](super::keeps_command)).
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<AppendResult>, AppendError>;
     /// Erases the content of deleted streams, and returns when none of it is left in the log. After
     /// a crash, another call finishes the work. Each stream's id, head and last link stay.

@@ -5,9 +5,11 @@
 mod clock;
 mod error;
 mod claims;
+mod post_marks;
 mod target;
 mod deliveries;
 mod log;
+mod posts;
 mod sessions;
 mod principals;
 mod apps;
@@ -32,6 +34,8 @@ pub use log::{
     StreamBatch, StreamStart,
 };
 pub use marks::{ReadMarks, UnreadCount};
+pub use post_marks::{PostChannel, PostMark};
+pub use posts::{COMPUTER_FORGOTTEN, PostBook, keeps_command};
 pub use principals::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX,
     CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, InsertOutcome, Principal, Principals,

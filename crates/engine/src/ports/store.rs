@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{
-    Apps, Deliveries, EventLog, Ledger, Principals, ReadMarks, Search, SessionBook, Upkeep,
+    Apps, Deliveries, EventLog, Ledger, PostBook, Principals, ReadMarks, Search, SessionBook,
+    Upkeep,
 };
 
 /// All storage, each part behind its port. Cheap to clone.
@@ -23,6 +24,8 @@ pub struct Store {
     pub log: Arc<dyn EventLog>,
     /// Side effects of appends that have to reach a target.
     pub outbox: Arc<dyn Deliveries>,
+    /// The numbers and marks of posts between computers.
+    pub posts: Arc<dyn PostBook>,
     /// The sessions, past and present.
     pub sessions: Arc<dyn SessionBook>,
     /// Principals, their credentials and the audit record.
@@ -41,13 +44,23 @@ pub struct Store {
 
 /// A value that implements all storage ports.
 pub trait FullStore:
-    EventLog + Deliveries + SessionBook + Principals + Apps + ReadMarks + Ledger + Search + Upkeep
+    EventLog
+    + Deliveries
+    + PostBook
+    + SessionBook
+    + Principals
+    + Apps
+    + ReadMarks
+    + Ledger
+    + Search
+    + Upkeep
 {
 }
 
 impl<T> FullStore for T where
     T: EventLog
         + Deliveries
+        + PostBook
         + SessionBook
         + Principals
         + Apps
@@ -64,6 +77,7 @@ impl Store {
         Self {
             log: all.clone(),
             outbox: all.clone(),
+            posts: all.clone(),
             sessions: all.clone(),
             principals: all.clone(),
             apps: all.clone(),

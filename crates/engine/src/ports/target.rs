@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use moothall_kernel::chat::Chat;
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{ComputerId, StreamId};
 
 use super::sessions::SessionId;
 
@@ -22,6 +22,8 @@ pub enum Target {
     Trail(String),
     /// An operation of several steps, which is undone if the server dies in it: `saga:…`.
     Saga(String),
+    /// Another computer, to which rows are posted under numbers: `computer:2abc…`.
+    Computer(ComputerId),
     /// A target of a scheme that this version does not know, as stored. It is never served: its
     /// deliveries are kept and listed until a version serves them that knows the scheme.
     Other(String),
@@ -42,6 +44,8 @@ pub enum TargetKind {
     Trail,
     /// [`Target::Saga`].
     Saga,
+    /// [`Target::Computer`].
+    Computer,
 }
 
 impl TargetKind {
@@ -60,6 +64,7 @@ impl Target {
             Target::Chat(_) => Some(TargetKind::Chat),
             Target::Trail(_) => Some(TargetKind::Trail),
             Target::Saga(_) => Some(TargetKind::Saga),
+            Target::Computer(_) => Some(TargetKind::Computer),
             Target::Other(_) => None,
         }
     }
@@ -73,6 +78,7 @@ impl Target {
             TargetKind::Chat => Target::Chat(Chat::of_target(text)?),
             TargetKind::Trail => Target::Trail(name.to_owned()),
             TargetKind::Saga => Target::Saga(name.to_owned()),
+            TargetKind::Computer => Target::Computer(ComputerId::new(name)),
         })
     }
 }
@@ -95,6 +101,7 @@ impl fmt::Display for Target {
             // A chat writes its scheme itself.
             Target::Chat(chat) => return chat.fmt(out),
             Target::Trail(name) | Target::Saga(name) => name,
+            Target::Computer(computer) => computer,
             Target::Other(text) => return out.write_str(text),
         };
         let scheme = self.kind().map_or("", TargetKind::scheme);
@@ -120,9 +127,11 @@ mod tests {
             ("chat:telegram:-100:7", Some(TargetKind::Chat)),
             ("trail:every day: noon", Some(TargetKind::Trail)),
             ("saga:ab", Some(TargetKind::Saga)),
+            ("computer:2abcdefghijklmnopqrstuvwxy", Some(TargetKind::Computer)),
             ("chat:1", None),
             ("chat:chat:telegram:1", None),
             ("peer:b/7", None),
+            ("computers:2a", None),
             ("Stream:x", None),
             ("x", None),
             ("", None),

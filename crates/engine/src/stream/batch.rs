@@ -323,6 +323,7 @@ impl Host {
             events: deciding.events.clone(),
             claims,
             deliveries,
+            marks: Vec::new(),
             charges: deciding.charges.clone(),
             catalog: Catalog::of(state),
         };
@@ -388,12 +389,9 @@ impl Host {
     /// again, in case it was wrong before.
     fn broken(&mut self, deciding: PendingBatch, broken: BrokenRule) {
         let items = self.forget_decided(deciding);
+        let error = HallError::Failed(broken.to_string());
         self.out.push(Output::Broken(broken));
-        if items.len() == 1 {
-            self.refuse(items, &HallError::Failed(broken.to_string()));
-        } else {
-            self.batches.extend(items.into_iter().map(|item| vec![item]));
-        }
+        self.refuse_alone(items, &error);
         self.out.push(Output::Reload);
         self.stage = Stage::Reloading;
     }
@@ -413,6 +411,9 @@ impl Host {
         let items = self.forget_decided(deciding);
         match error {
             AppendError::Claimed(claim) => self.claimed(items, &claim),
+            AppendError::Marked { .. } => {
+                self.refuse_alone(items, &HallError::Failed(error.to_string()));
+            }
             AppendError::Full => {
                 self.put_back(items, &HallError::DiskFull, around.now.steady, RETRY_FULL)
             }
@@ -466,6 +467,16 @@ impl Host {
             let pause = (pause.0 << self.retries.min(DOUBLINGS_MAX)).min(RETRY_FULL.0);
             self.retries = self.retries.saturating_add(1);
             self.retry_at = Some(Millis(now.0 + pause));
+        }
+    }
+
+    /// Refuses a single item. Decides several again one at a time, to find the one that the error
+    /// is about.
+    fn refuse_alone(&mut self, items: Vec<Item>, error: &HallError) {
+        if items.len() == 1 {
+            self.refuse(items, error);
+        } else {
+            self.batches.extend(items.into_iter().map(|item| vec![item]));
         }
     }
 

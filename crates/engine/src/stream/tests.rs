@@ -21,7 +21,7 @@ use super::{
 };
 use crate::answers::{HallError, Idempotency};
 use crate::outbox::{HOPS_MAX, OutboxEntry, StreamCommand};
-use crate::ports::{Acquisition, AppendError, Epoch, LogError, Page, StreamBatch};
+use crate::ports::{Acquisition, AppendError, Epoch, LogError, Page, PostChannel, StreamBatch};
 use crate::runtime::agent::{Report, TurnKey};
 use crate::runtime::registry::Roster;
 
@@ -313,6 +313,23 @@ fn a_writer_that_was_replaced_does_nothing_more() {
     assert_eq!(outputs.last(), Some(&Output::Close { why: EndReason::Fenced }));
     assert_eq!(bench.tell(Input::Look), []);
     assert_eq!(EndReason::Fenced.error(&"s".into()), HallError::Overloaded);
+}
+
+#[test]
+fn items_of_an_append_with_a_refused_mark_are_decided_one_at_a_time() {
+    let mut bench = Bench::begun();
+    let asked = [bench.post("one"), bench.post("two")];
+    let channel = PostChannel { sender: "1server".into(), log: "l".into() };
+    let marked = || Err(AppendError::Marked { channel: channel.clone(), through: 4 });
+    let batch = bench.look();
+    let outputs = bench.append(batch, marked());
+    assert_eq!(answers(&outputs), []);
+    let first = bench.go_on(outputs);
+    let refused = bench.append(first, marked());
+    assert_eq!(answers(&refused), asked[..1]);
+    let second = bench.go_on(refused);
+    assert_eq!(second.events.iter().filter(|event| event.event.kind() == "posted").count(), 1);
+    assert_eq!(answers(&bench.append(second, Ok(vec![]))), asked[1..]);
 }
 
 #[test]

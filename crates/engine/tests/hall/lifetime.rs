@@ -144,6 +144,7 @@ async fn a_wake_of_a_stream_that_is_not_live_is_kept() {
         events: vec![],
         claims: vec![],
         deliveries: vec![],
+        marks: vec![],
         charges: Vec::new(),
         catalog: listed.catalog,
     };

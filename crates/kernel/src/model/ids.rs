@@ -53,6 +53,11 @@ text_id! {
     StreamId
 }
 text_id! {
+    /// The id of a computer: a digit that says how often it is up (1: always), then 25 of `a`-`z`
+    /// and `2`-`7`.
+    ComputerId
+}
+text_id! {
     /// The id of a participant in a conversation: 1 to 64 of `[A-Za-z0-9._:-]`.
     ParticipantId
 }

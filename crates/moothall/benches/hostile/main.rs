@@ -79,7 +79,7 @@ async fn fill(folder: &Path) {
             };
             let events = vec![RecordedEvent { seq: Seq(at as u64 + 1), ts, event }];
             let (epoch, expected_head) = (Epoch(0), Seq(at as u64));
-            let (claims, deliveries, charges) = (Vec::new(), Vec::new(), Vec::new());
+            let (claims, deliveries, marks, charges) = <_>::default();
             log.append(vec![StreamBatch {
                 stream: thread(n),
                 epoch,
@@ -87,6 +87,7 @@ async fn fill(folder: &Path) {
                 events,
                 claims,
                 deliveries,
+                marks,
                 charges,
                 catalog,
             }])

@@ -20,6 +20,8 @@ const ROWS: &str = "
 INSERT INTO agent_cards (id, name, claim, created_at) VALUES ('critic', 'Critic', x'01', 5), ('ann', 'Ann', x'02', 6);
 INSERT INTO apps (id, name, agent, since) VALUES ('one', 'One', 'critic', 5), ('two', 'Two', 'ann', 6);
 INSERT INTO deliveries (target, stream, attempt, through_seq, state) VALUES ('session:1', 1, 1, 4, 1), ('session:2', 1, 1, 5, 4);
+INSERT INTO posts_sent (computer, number) VALUES ('1server', 4), ('3laptop', 7);
+INSERT INTO posts_taken (sender, log, through) VALUES ('1server', 'l', 4), ('3laptop', 'l', 7);
 INSERT INTO claims (namespace, key, stream, fingerprint, outcome) VALUES ('link', 'one', 'a', '', ''), ('link', 'two', 'b', '', '');
 INSERT INTO usage_uncounted (stream, head) VALUES (8, 4), (9, 5);
 INSERT INTO budget_raises (purse, turns, micros, until) VALUES ('\"hall\"', 5, 0, 9), ('\"other\"', 5, 0, 9);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use moothall_engine::ports::{Catalog, DELETED, EventLog, StreamBatch, Upkeep};
+use moothall_engine::ports::{Catalog, DELETED, EventLog, PostBook, StreamBatch, Upkeep};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_testkit::conformance::build::{Builder, batch};
@@ -60,6 +60,22 @@ async fn nothing_is_left_when_the_append_returns() {
     assert_eq!(left(disk.folder.path(), &here), here);
     let verified = disk.log.verify().await;
     assert_eq!((verified.events, verified.faults), (180, vec![]));
+}
+
+#[tokio::test]
+async fn words_of_rows_for_computers_are_gone_with_their_stream_or_their_computer() {
+    let disk = Disk::fresh();
+    let [deleted, forgotten] = ["CANARY-1-YRANAC", "CANARY-2-YRANAC"].map(str::to_owned);
+    let owing = batch("a", 0).says("one").commands("computer:3laptop", &deleted);
+    let other = batch("b", 0).says("one").commands("computer:1server", &forgotten);
+    disk.log.append(vec![owing, other]).await.unwrap();
+    let all = [deleted, forgotten];
+    assert_eq!(left(disk.folder.path(), &all), all);
+    let gone = batch("a", 1).event(Event::Deleted { by: ParticipantId::user() });
+    disk.log.append(vec![gone]).await.unwrap();
+    assert_eq!(left(disk.folder.path(), &all), all[1..]);
+    assert_eq!(disk.log.forget(&"1server".into()).await, Ok(1));
+    assert_eq!(left(disk.folder.path(), &all), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ mod identity;
 mod index;
 mod ledger;
 mod loss;
+mod posts;
 mod reading;
 mod room;
 mod snapshots;

@@ -1,7 +1,8 @@
 //! Short builders for the appends of the cases.
 
 use moothall_engine::ports::{
-    AppendResult, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch,
+    AppendResult, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, PostChannel, PostMark,
+    StreamBatch,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Event, Posted, Recipient, RecordedEvent};
@@ -77,6 +78,7 @@ pub fn batch(stream: &str, head: u64) -> StreamBatch {
         events: Vec::new(),
         claims: Vec::new(),
         deliveries: Vec::new(),
+        marks: Vec::new(),
         charges: Vec::new(),
         catalog: catalog(stream),
     }
@@ -123,6 +125,9 @@ pub trait Builder: Sized {
     /// Adds a command for another stream.
     #[must_use]
     fn commands(self, target: &str, command: &str) -> Self;
+    /// Takes the rows of a channel after `before`, up to `through`.
+    #[must_use]
+    fn takes_rows(self, channel: &PostChannel, before: u64, through: u64) -> Self;
     /// Changes the catalog row.
     #[must_use]
     fn row(self, change: impl FnOnce(&mut Catalog)) -> Self;
@@ -183,6 +188,11 @@ impl Builder for StreamBatch {
             through_seq,
             command: Some(command.into()),
         });
+        self
+    }
+
+    fn takes_rows(mut self, channel: &PostChannel, before: u64, through: u64) -> Self {
+        self.marks.push(PostMark { channel: channel.clone(), before, through });
         self
     }
 

@@ -52,6 +52,7 @@ pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
         turn: Some(TurnNo(3)),
         attempt: 2,
         through_seq: Seq(1),
+        number: None,
         state: DeliveryState::Pending,
         evidence: String::new(),
         command: None,

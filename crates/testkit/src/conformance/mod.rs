@@ -14,6 +14,7 @@ pub mod claims;
 pub mod reading;
 pub mod catalog;
 pub mod deliveries;
+pub mod posts;
 pub mod lasting;
 pub mod erasing;
 pub mod deleting;
@@ -86,6 +87,11 @@ macro_rules! log_conformance {
                 a_delivery_advances_from_whichever_state_is_named, deliveries_are_counted_by_state,
                 open_deliveries_are_counted_by_target, a_target_knows_its_newest_deliveries,
                 pending_deliveries_come_in_pages, a_command_is_kept_until_it_is_settled;
+            posts: numbers_of_rows_rise_without_a_gap, a_refused_append_uses_no_number,
+                numbers_and_marks_last, a_mark_moves_with_its_append,
+                a_mark_that_does_not_follow_fails_the_whole_append,
+                a_refused_append_takes_no_row, a_forgotten_computer_begins_again,
+                all_posts_of_a_restored_log_are_in_doubt, deleting_removes_words_and_no_numbers;
             sessions: a_session_is_kept_as_it_was_last, who_waits_for_whom_is_noted_once,
                 sessions_last;
             marks: a_mark_only_moves_forward, what_others_said_since_is_unread,

@@ -61,6 +61,7 @@ fn invited(id: &str, nickname: Option<&str>) -> Event {
         facts: AgentFacts::external(),
         skeleton: id.into(),
         address: None,
+        full_name: None,
         number: None,
         part: None,
         reach: None,
@@ -251,12 +252,12 @@ pub async fn what_is_forgotten_is_found_no_more<S: Subject>(subject: S) {
     let talk: StreamBatch = batch("a", 0).says("word one").says("word two").says("word three");
     log.append(vec![talk]).await.unwrap();
     assert_eq!(found(log, "word", &[]).await, ["a:3", "a:2", "a:1"]);
-    log.forget(&"a".into(), Seq(3)).await.unwrap();
+    Search::forget(log, &"a".into(), Seq(3)).await.unwrap();
     assert_eq!(found(log, "word", &[]).await, ["a:2", "a:1"]);
     log.append(vec![batch("a", 3).says("word four").says("word five")]).await.unwrap();
-    log.forget(&"a".into(), Seq(4)).await.unwrap();
+    Search::forget(log, &"a".into(), Seq(4)).await.unwrap();
     assert_eq!(found(log, "word", &[]).await, ["a:5", "a:2", "a:1"]);
-    assert_eq!(log.forget(&"nowhere".into(), Seq(1)).await, Ok::<_, LogError>(()));
+    assert_eq!(Search::forget(log, &"nowhere".into(), Seq(1)).await, Ok::<_, LogError>(()));
 }
 
 /// The index survives a restart.
