@@ -290,6 +290,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists this computer and those that are paired with it. */
+        get: operations["list_computers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes an invitation for another computer: one line, worth one use for ten minutes. The first
+         *     request gives this computer its id.
+         */
+        post: operations["invite_computer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Joins a line that another computer printed. An invitation has an answer, which is joined on the
+         *     inviter.
+         */
+        post: operations["join_computer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends the pair with a computer: its key is deleted on this side, and the other side is told if it
+         *     is there.
+         */
+        delete: operations["forget_computer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events/stream": {
         parameters: {
             query?: never;
@@ -1773,6 +1850,94 @@ export interface components {
             /** @description Name of the command. */
             name: string;
         };
+        /** @description A computer: this one, or one that is paired with it. */
+        ComputerEntry: {
+            /**
+             * Format: int64
+             * @description Milliseconds by which its clock is ahead of the one here; negative if it is behind. It is
+             *     shown, and nothing is judged by it.
+             */
+            clock_ahead_ms?: number | null;
+            /** @description The next step for people, if the state needs one. */
+            cure?: string | null;
+            /** @description Id of the computer, for good. */
+            id: string;
+            /** @description Time at which it was last seen; `null` if it was not since this server started. */
+            last_seen?: string | null;
+            /** @description Name of the computer here. Another computer may call it otherwise. */
+            name: string;
+            /** @description `up`, `away` or `refused`. */
+            state: string;
+            /** @description True for this computer itself. */
+            this: boolean;
+            /** @description Version of its program; `null` if it has not introduced itself since this server started. */
+            version?: string | null;
+        };
+        /** @description Answer of `DELETE /computers/{name}`. */
+        ComputerForgotten: {
+            /** @description False if no computer has this name here. */
+            forgotten: boolean;
+        };
+        /** @description Body of `POST /computers/invitations`. */
+        ComputerInvitation: {
+            /** @description Name of this computer for others: 1 to 32 of `a-z 0-9 -`. That of the machine by default. */
+            name?: string | null;
+            /**
+             * @description Address of the Redis at which the computers meet, such as `redis://host`. Needed the first
+             *     time.
+             */
+            redis?: string | null;
+            /**
+             * Format: int32
+             * @description The share of time in which this computer is up: 1 for always, 9 for rarely; 5 by default. It
+             *     is part of the id, so only the first request sets it.
+             */
+            up?: number | null;
+        };
+        /** @description Answer of `POST /computers/invitations`. */
+        ComputerInvited: {
+            /**
+             * @description The line to join on the other computer. It is a secret, and is worth one use for ten
+             *     minutes.
+             */
+            line: string;
+        };
+        /** @description Body of `POST /computers/join`. */
+        ComputerJoin: {
+            /**
+             * @description The line that another computer printed: an invitation, or the answer to one of this
+             *     computer.
+             */
+            line: string;
+            /** @description Name of this computer for others, as for an invitation. */
+            name?: string | null;
+            /** @description Address of the Redis as this computer reaches it; that of the invitation by default. */
+            redis?: string | null;
+            /**
+             * Format: int32
+             * @description The share of time in which this computer is up, as for an invitation.
+             */
+            up?: number | null;
+        };
+        /** @description Answer of `POST /computers/join`. */
+        ComputerJoined: {
+            /**
+             * @description The line to join on the inviter; `null` if the line was an answer, so that both know each
+             *     other now.
+             */
+            answer?: string | null;
+            /** @description Name of the other computer here. */
+            computer: string;
+        };
+        /** @description Answer of `GET /computers`. */
+        ComputerList: {
+            /**
+             * @description This computer first, then those that are paired with it, in the order of their names. Empty
+             *     until an invitation is made or accepted here.
+             */
+            computers: components["schemas"]["ComputerEntry"][];
+            post?: components["schemas"]["PostEntry"] | null;
+        };
         /** @description A delivery of an event to a chat. */
         DeliveryEntry: {
             /** @description The chat, such as `telegram:-100123`. */
@@ -2905,6 +3070,22 @@ export interface components {
             timestamp: string;
             /** @description Version of the server's program. */
             version: string;
+        };
+        /** @description The post by which computers reach each other: a Redis. */
+        PostEntry: {
+            /** @description Its address, without a password. */
+            address: string;
+            /** @description The next step for people, if there is one. */
+            cure?: string | null;
+            /** @description Its `maxmemory-policy`, if it tells it. */
+            eviction?: string | null;
+            /** @description The reason for which it cannot be reached; `null` if it can. */
+            fault?: string | null;
+            /**
+             * Format: int64
+             * @description Time of one round trip, in milliseconds.
+             */
+            round_trip_ms?: number | null;
         };
         /** @description Answer of `POST /threads/{id}/presence`. */
         PresenceAccepted: {
@@ -4541,6 +4722,169 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CommandList"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_computers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /computers`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputerList"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    invite_computer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ComputerInvitation"] | null;
+            };
+        };
+        responses: {
+            /** @description Answer of `POST /computers/invitations`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputerInvited"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    join_computer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerJoin"];
+            };
+        };
+        responses: {
+            /** @description Answer of `POST /computers/join`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputerJoined"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forget_computer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the computer here. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `DELETE /computers/{name}`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputerForgotten"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */

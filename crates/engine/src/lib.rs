@@ -50,6 +50,7 @@ pub mod hall;
 pub mod access;
 pub mod sessions;
 pub mod channels;
+pub mod computers;
 pub mod tasks;
 pub mod door;
 

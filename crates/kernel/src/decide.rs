@@ -574,12 +574,13 @@ mod tests {
             facts: AgentFacts::external(),
             skeleton: "you".into(),
             address: None,
+            full_name: None,
             number: None,
             part: None,
             reach: None,
         };
-        let controlled =
-            Event::Controlled { by: "user".into(), changes: vec![invited], unproven: false };
+        let changes = vec![invited];
+        let controlled = Event::Controlled { by: "user".into(), changes, unproven: false };
         for (seq, event) in [(1, created), (2, controlled)] {
             state.apply(&RecordedEvent { seq: Seq(seq), ts: now, event });
         }
@@ -592,9 +593,7 @@ mod tests {
         let renamed = Profile { nickname: Some("Ada".into()), ..Profile::default() };
         let again = Control::Invite(Invite::new("admin", renamed, AgentFacts::external()));
         let by = Actor::human("user");
-        assert_eq!(
-            state.decide(now, ClientCommand::Control { by, controls: vec![again] }, &facts).outcome,
-            Ok(())
-        );
+        let again = ClientCommand::Control { by, controls: vec![again] };
+        assert_eq!(state.decide(now, again, &facts).outcome, Ok(()));
     }
 }

@@ -3,6 +3,7 @@
 mod about;
 mod access;
 mod channels;
+mod computers;
 mod export;
 mod gather;
 mod global;
@@ -27,6 +28,7 @@ pub use self::access::{
 pub use self::channels::{
     Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing, OfferedBot,
 };
+pub use self::computers::{ComputerCommand, Computers, ForgottenComputer, JoinedLine, OwnComputer};
 pub use self::export::{Export, ExportFormat};
 #[cfg(test)]
 pub use self::gather::Members;
@@ -327,6 +329,18 @@ pub enum Command {
         ("moothall channels unpair telegram:4711", ""),
     ]))]
     Channels(Channels),
+    /// Pair this computer with others, so that sessions on all of them can be told apart
+    ///
+    /// Each computer keeps its own conversations. They meet at a Redis, which only carries what one
+    /// owes the other. Without a command: list the computers.
+    #[command(after_help = examples(&[
+        ("moothall computers", "which are there"),
+        ("moothall computers invite --redis redis://host", "the first time"),
+        ("ssh workstation moothall computers join -", "paste the line; it prints an answer"),
+        ("moothall computers join -", "paste the answer"),
+        ("moothall computers forget workstation", ""),
+    ]))]
+    Computers(Computers),
     /// Invite a person or an agent without a token into one conversation
     ///
     /// The first to open the link in a browser, or to give it to `moothall join`, becomes this

@@ -220,7 +220,8 @@ impl Faces {
     /// # Errors
     /// [`NameError`] if no participant has the name, or several.
     pub fn addressed<'w>(&self, words: &'w str) -> Result<(String, &'w str), NameError> {
-        let among = self.profiles.iter().map(|(id, profile)| Bearer { id, profile });
+        let among =
+            self.profiles.iter().map(|(id, profile)| Bearer { id, profile, full_name: None });
         mentions::addressed(words, among).map(|(id, rest)| (id.to_string(), rest))
     }
 

@@ -56,7 +56,7 @@ const WATCHERS: [(&str, &str); 10] = [
 ];
 
 /// The crates of the house that each crate may use. (ARCHITECTURE.md, "Code map".)
-const IMPORTS: [(&str, &[&str]); 9] = [
+const IMPORTS: [(&str, &[&str]); 10] = [
     ("kernel", &[]),
     ("engine", &["kernel"]),
     ("store", &["engine", "kernel"]),
@@ -64,7 +64,11 @@ const IMPORTS: [(&str, &[&str]); 9] = [
     ("surfaces", &["engine", "kernel"]),
     ("terminals", &["engine", "kernel"]),
     ("channels", &["engine", "kernel"]),
-    ("moothall", &["agents", "channels", "engine", "kernel", "store", "surfaces", "terminals"]),
+    ("computers", &["engine", "kernel"]),
+    (
+        "moothall",
+        &["agents", "channels", "computers", "engine", "kernel", "store", "surfaces", "terminals"],
+    ),
     ("testkit", &["engine", "kernel", "terminals"]),
 ];
 
@@ -266,9 +270,28 @@ fn crates_import_in_one_direction() {
         }
     }
     hold(
-        "Imports go moothall → {store, agents, terminals, surfaces} → engine → kernel; testkit is for tests only, and tests may use terminals.",
+        "Imports go moothall → {store, agents, terminals, channels, computers, surfaces} → engine → kernel; testkit is for tests only, and tests may use terminals.",
         "move what both need down to engine or kernel, or put a port into engine.",
         findings,
+    );
+}
+
+#[test]
+fn the_post_between_computers_knows_no_hall() {
+    let sources = sources();
+    let is_post = |source: &&Source| {
+        let file = source.path.strip_prefix("crates/computers/src/");
+        source.is_rust() && file.is_some_and(|file| !file.starts_with("bridge/"))
+    };
+    let names = ["moothall_engine", "moothall_kernel"];
+    hold(
+        "Keys, entries, channels and posts of computers are judged without a hall.",
+        "move what needs one to `crates/computers/src/bridge/`.",
+        sources
+            .iter()
+            .filter(is_post)
+            .flat_map(|source| holding(source, source.code(), &names))
+            .collect(),
     );
 }
 

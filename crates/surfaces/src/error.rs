@@ -6,6 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use moothall_engine::access::{AccessDenial, AccessError, SessionRequestError};
 use moothall_engine::channels::ChannelError;
+use moothall_engine::computers::ComputerError;
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -98,12 +99,16 @@ codes! {
     NoManagerBot = 409 "None of the channel's bots can manage bots that people make.";
     NoPairedAccount = 409 "The caller has no paired account that a bot of the channel can write \
         to; `GET /pairings` lists the paired ones.";
+    NoComputers = 409 "This server cannot be paired with other computers; the message says why.";
+    ComputerTaken = 409 "The computers are paired already, or too many have one name; the message \
+        says which.";
     PrincipalTaken = 409 "The principal's id is taken: it belongs to a principal of the other kind \
         (`human` or `agent`), is or was a session's name, or looks like another name. Choose \
         another id.";
     ThreadReadOnly = 409 "A newer version of Moothall wrote to the thread; this version can only \
         read it.";
     SessionEnded = 409 "The session has ended; nothing can be sent to it.";
+    Elsewhere = 409 "The session runs on another computer, and cannot be reached from here yet.";
     SessionConflict = 409 "This session, or another one, prevents the request; the message says \
         how.";
     ThreadDeleted = 410 "The thread was deleted with all its messages. Earlier backups still \
@@ -117,6 +122,8 @@ codes! {
         another log.";
     WrongHost = 421 "The `Host` header names another server.";
     UnknownField = 422 "The body has an unknown key.";
+    BadLine = 422 "The line is not an invitation of another computer or an answer to one of this \
+        one, or it was used, or is too old; the message says which.";
     BadBotToken = 422 "The bot's token has the wrong form, or its product does not accept it.";
     InvalidField = 422 "A value in the body has the wrong type or is out of range.";
     InvalidParameter = 422 "A query parameter has the wrong type or is out of range.";
@@ -362,6 +369,18 @@ impl ApiError {
         Self::new(code, error.to_string())
     }
 
+    /// Converts an error about other computers.
+    fn of_computer(error: &ComputerError) -> Self {
+        let code = match error {
+            ComputerError::Absent => Code::NoComputers,
+            ComputerError::Invalid(_) => Code::InvalidField,
+            ComputerError::BadLine(_) => Code::BadLine,
+            ComputerError::Taken(_) => Code::ComputerTaken,
+            ComputerError::NotKept(_) => Code::IoError,
+        };
+        Self::new(code, error.to_string())
+    }
+
     /// Converts a rejection by a rule. Its kind gives the status, the rule gives the code and the
     /// message.
     fn of_rejection(rejection: &Rejection) -> Self {
@@ -407,6 +426,7 @@ impl From<AccessError> for ApiError {
             }
             AccessError::UnknownAgent(_) => Self::new(Code::UnknownAgent, error.to_string()),
             AccessError::Channel(error) => Self::of_channel(&error),
+            AccessError::Computer(error) => Self::of_computer(&error),
             AccessError::UnknownApp(_) => Self::new(Code::UnknownApp, error.to_string()),
             AccessError::Unknown => Self::plain(Code::UnknownToken),
         }
@@ -440,6 +460,10 @@ impl From<SessionError> for ApiError {
             let forward = format!("`POST /sessions/{name}/resume` runs it again, with its links.");
             return Self::new(Code::SessionEnded, sentence(&text, &forward));
         }
+        if let SessionError::Elsewhere { name, computer } = &error {
+            let forward = format!("Attach there: `ssh {computer} moothall attach {name}`.");
+            return Self::new(Code::Elsewhere, sentence(&text, &forward));
+        }
         let (code, forward) = match error {
             SessionError::Unavailable(_) => {
                 (Code::NoTerminals, "`moothall doctor` shows what is missing.")
@@ -450,6 +474,7 @@ impl From<SessionError> for ApiError {
                  a conversation.",
             ),
             SessionError::Ended { .. } => (Code::SessionEnded, ""),
+            SessionError::Elsewhere { .. } => (Code::Elsewhere, ""),
             SessionError::NoLink => (Code::LinkNotFound, "`GET /links` lists the links."),
             SessionError::NoPane(_) => (
                 Code::PaneNotFound,

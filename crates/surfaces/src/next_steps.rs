@@ -45,6 +45,7 @@ pub const WAYS: &[Way] = &[
     way("GET /agents", None, "moothall agents"),
     way("GET /apps", None, "moothall apps"),
     way("GET /channels", None, "moothall channels"),
+    way("GET /computers", None, "moothall computers"),
     way("GET /events/stream", None, "moothall chat"),
     way("GET /gatherings", Some("gathering_status"), "moothall gather list"),
     way("GET /links", Some("list_links"), "moothall link list"),

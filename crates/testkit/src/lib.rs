@@ -14,3 +14,5 @@ pub mod model_server;
 pub mod fake_tui;
 #[cfg(feature = "fakes")]
 pub mod telegram;
+#[cfg(feature = "fakes")]
+pub mod redis;

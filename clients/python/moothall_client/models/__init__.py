@@ -36,6 +36,13 @@ from .chat_entry import ChatEntry
 from .command_list import CommandList
 from .command_ran import CommandRan
 from .command_usage import CommandUsage
+from .computer_entry import ComputerEntry
+from .computer_forgotten import ComputerForgotten
+from .computer_invitation import ComputerInvitation
+from .computer_invited import ComputerInvited
+from .computer_join import ComputerJoin
+from .computer_joined import ComputerJoined
+from .computer_list import ComputerList
 from .delivery_entry import DeliveryEntry
 from .delivery_list import DeliveryList
 from .delivery_resent import DeliveryResent
@@ -124,6 +131,7 @@ from .pending_answers import PendingAnswers
 from .permission_answered import PermissionAnswered
 from .piece_holder import PieceHolder
 from .ping import Ping
+from .post_entry import PostEntry
 from .presence_accepted import PresenceAccepted
 from .presence_entry import PresenceEntry
 from .presence_entry_details_type_0 import PresenceEntryDetailsType0
@@ -252,6 +260,13 @@ __all__ = (
     "CommandList",
     "CommandRan",
     "CommandUsage",
+    "ComputerEntry",
+    "ComputerForgotten",
+    "ComputerInvitation",
+    "ComputerInvited",
+    "ComputerJoin",
+    "ComputerJoined",
+    "ComputerList",
     "DeliveryEntry",
     "DeliveryList",
     "DeliveryResent",
@@ -340,6 +355,7 @@ __all__ = (
     "PermissionAnswered",
     "PieceHolder",
     "Ping",
+    "PostEntry",
     "PresenceAccepted",
     "PresenceEntry",
     "PresenceEntryDetailsType0",

@@ -53,6 +53,7 @@ use tokio::sync::broadcast;
 
 use crate::answers::HallError;
 use crate::channels::ChannelError;
+use crate::computers::ComputerError;
 use crate::hall::Hall;
 use crate::sessions::{Residents, SessionError};
 use refusals::Refusals;
@@ -125,6 +126,9 @@ pub enum AccessError {
     /// A channel does not exist, or refused the request.
     #[error(transparent)]
     Channel(#[from] ChannelError),
+    /// A request about other computers failed.
+    #[error(transparent)]
+    Computer(#[from] ComputerError),
     /// The caller may not do this.
     #[error(transparent)]
     Denied(#[from] AccessDenial),

@@ -1,12 +1,16 @@
 //! The rights of a caller to a session, in one place for routes, tools and all that a conversation
 //! can cause.
 
+use std::sync::Weak;
+
+use moothall_kernel::names;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::planted::{self, Bypass};
 
 use super::{
     AccessDenial, AccessError, AuthorizedRequest, Caller, Reach, Scope, SessionAction, Warrant,
 };
+use crate::computers::ComputerPlace;
 use crate::hall::Hall;
 use crate::sessions::{
     ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, SessionSource,
@@ -82,7 +86,28 @@ impl Hall {
     /// [`SessionError::NotFound`], the same for a session that the caller does not see as for none;
     /// [`SessionError::Invalid`] if the word means more than one that the caller sees.
     pub(crate) fn find_seen(&self, caller: &Caller, word: &str) -> Result<Status, AccessError> {
+        let word = self.word_here(word)?;
         Ok(self.sessions()?.find_among(word, &|status| self.sees(caller, status))?)
+    }
+
+    /// Returns a word for a session without the name of this computer: `builder@laptop` is
+    /// `builder` on the computer that is called so.
+    ///
+    /// # Errors
+    /// [`SessionError::Elsewhere`] if the word names another computer; [`SessionError::Invalid`] if
+    /// no computer has that name.
+    fn word_here<'w>(&self, word: &'w str) -> Result<&'w str, SessionError> {
+        let Some((name, computer)) = names::at_computer(word.trim()) else { return Ok(word) };
+        let directory = self.inner.computers.get().and_then(Weak::upgrade);
+        match directory.and_then(|directory| directory.place_of(computer)) {
+            Some(ComputerPlace::Here) => Ok(name),
+            Some(ComputerPlace::Elsewhere) => {
+                Err(SessionError::Elsewhere { name: name.into(), computer: computer.into() })
+            }
+            None => Err(SessionError::Invalid(format!(
+                "No computer is called {computer} here. `GET /computers` lists the computers."
+            ))),
+        }
     }
 
     /// Returns the program if its caller may start it. For an agent, the folder is set to one that

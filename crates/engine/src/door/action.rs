@@ -111,6 +111,9 @@ actions! {
     ListChannels = READ, ActionTarget::Reachable, "List channels, their bots and their chats.";
     ManageChannels = ADMIN, ActionTarget::Everywhere, "Give agents bots in channels, and take them \
                                                        away.";
+    ListComputers = READ, ActionTarget::Everywhere, "List the computers that are paired with this one.";
+    ManageComputers = ADMIN, ActionTarget::Everywhere, "Pair other computers with this one, and end \
+                                                        that.";
     PairAccount = Need::Proof(Scope::ThreadsRead), ActionTarget::Own, "Pair an account of a channel \
                                                                        with oneself, or end that.";
 

@@ -15,6 +15,7 @@ mod explain;
 mod warnings;
 mod sessions;
 mod channels;
+mod computers;
 mod deliveries;
 mod gatherings;
 mod tasks;

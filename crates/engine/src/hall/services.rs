@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::answers::{HallChange, HallError, Signal};
 use crate::channels::ChannelDirectory;
+use crate::computers::ComputerDirectory;
 use crate::crash;
 use crate::hall::budgets::{BudgetsConfig, SharedBudgets};
 use crate::hall::copies::Copiers;
@@ -65,6 +66,8 @@ pub(crate) struct Services {
     pub(crate) copiers: Copiers,
     /// The channels, once they are opened.
     pub(crate) channels: OnceLock<Weak<dyn ChannelDirectory>>,
+    /// The other computers, once they are opened.
+    pub(crate) computers: OnceLock<Weak<dyn ComputerDirectory>>,
     pub(crate) outbox: Arc<Outbox>,
     memberships: broadcast::Sender<MembershipChange>,
     fatal: watch::Sender<Option<String>>,
@@ -88,6 +91,7 @@ impl Services {
             meters: Arc::default(),
             copiers: Copiers::default(),
             channels: OnceLock::new(),
+            computers: OnceLock::new(),
             voices: VoiceBook::default(),
             budgets: Arc::new(SharedBudgets::new(&parts.budgets)),
             reservations: Arc::default(),

@@ -289,6 +289,14 @@ pub enum SessionError {
     /// No session has this id, name or prefix of an id.
     #[error("session {0} was not found")]
     NotFound(String),
+    /// The session runs on another computer.
+    #[error("{name} runs on {computer}, and sessions there cannot be reached from here yet")]
+    Elsewhere {
+        /// The name of the session, as the caller wrote it.
+        name: String,
+        /// The name of the computer here.
+        computer: String,
+    },
     /// The session has ended, so its program takes no more input.
     #[error("session {name} has ended: {why}")]
     Ended {

@@ -361,8 +361,10 @@ impl Host {
         let here = open.into_iter().flat_map(Conversation::agents);
         let changed = here.filter_map(|p| {
             let listed = agents.facts(p.profile.client.as_deref()?);
-            let facts = match p.address {
+            let facts = match &p.address {
                 None => listed,
+                // The registry here says nothing of a program of another computer.
+                Some(address) if address.is_elsewhere() => return None,
                 // The facts of a session do not depend on the registry, except for its timeout.
                 Some(_) if listed.abilities.lives_in_session => {
                     AgentFacts { timeout: listed.timeout, ..p.facts.clone() }

@@ -282,6 +282,7 @@ impl Decider<'_> {
             facts: invite.facts,
             skeleton,
             address: invite.address,
+            full_name: invite.full_name,
             number: invite.number,
             part: invite.part,
             reach,

@@ -294,6 +294,7 @@ impl Conversation {
             facts,
             skeleton,
             address,
+            full_name,
             number,
             part,
             reach,
@@ -312,6 +313,7 @@ impl Conversation {
             known.facts = kind.facts(facts);
             known.skeleton.clone_from(skeleton);
             known.address = address.clone().or_else(|| known.address.take());
+            known.full_name = full_name.clone().or_else(|| known.full_name.take());
             known.number = number.or(known.number);
             known.part = part.or(known.part);
             known.reach = reach.or(known.reach);
@@ -323,6 +325,7 @@ impl Conversation {
             profile: profile.clone(),
             facts: kind.facts(facts),
             address: address.clone(),
+            full_name: full_name.clone(),
             number: *number,
             part: *part,
             reach: *reach,

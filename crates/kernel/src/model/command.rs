@@ -404,6 +404,10 @@ pub enum EngineCommand {
 
 /// One requested change of a control event.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a command holds a handful of controls; boxing the common one would cost more"
+)]
 pub enum Control {
     /// Invites a participant, or changes its profile.
     Invite(Invite),
@@ -466,6 +470,9 @@ pub struct Invite {
     pub facts: AgentFacts,
     /// Address of the participant.
     pub address: Option<Address>,
+    /// The name by which people write a participant of another computer, such as
+    /// `builder@workstation`.
+    pub full_name: Option<String>,
     /// The participant's number in a link or gathering.
     pub number: Option<u32>,
     /// The participant's part in a gathering.
@@ -497,6 +504,7 @@ impl Invite {
             profile,
             facts,
             address: None,
+            full_name: None,
             number: None,
             part: None,
             principal: None,

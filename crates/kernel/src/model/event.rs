@@ -242,6 +242,10 @@ pub enum Change {
         /// Address of the participant.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         address: Option<Address>,
+        /// The name by which people write a participant of another computer, such as
+        /// `builder@workstation`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        full_name: Option<String>,
         /// The participant's number in a link or gathering.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         number: Option<u32>,

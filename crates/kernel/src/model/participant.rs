@@ -111,6 +111,11 @@ impl Address {
         (self.computer.is_empty() && self.kind == kind).then_some(self.local_id.as_str())
     }
 
+    /// True if the address names a thing of another computer.
+    pub fn is_elsewhere(&self) -> bool {
+        !self.computer.is_empty()
+    }
+
     /// Returns an id that no thing of another computer has.
     pub fn full_id(&self) -> String {
         match self.computer.as_str() {
@@ -146,6 +151,8 @@ pub struct Participant {
     pub facts: AgentFacts,
     /// Its address, if it is not a client of the registry.
     pub address: Option<Address>,
+    /// The name by which people write it, if it is of another computer: `builder@workstation`.
+    pub full_name: Option<String>,
     /// Its number in a link or gathering.
     pub number: Option<u32>,
     /// Its part in a gathering.

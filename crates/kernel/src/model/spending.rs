@@ -43,8 +43,16 @@ impl Conversation {
 
     /// Returns the account of a turn of this participant about this cause.
     pub(crate) fn account_of(&self, participant: &ParticipantId, cause: &Cause) -> Account {
-        let client = self.participant(participant).and_then(|p| p.profile.client.clone());
+        let known = self.participant(participant);
+        let client = known.and_then(|known| known.profile.client.clone());
         let agent = client.unwrap_or_else(|| participant.to_string());
+        // A client of another computer is not the one of the same name here.
+        let elsewhere =
+            known.and_then(|known| known.address.as_ref()).filter(|it| it.is_elsewhere());
+        let agent = match elsewhere {
+            Some(address) => format!("{agent}@{}", address.computer),
+            None => agent,
+        };
         // Turns that a gathering's rules ask for are charged to the participant who began it.
         match self.gathering().filter(|_| cause.from.as_str() == ParticipantId::MOOTHALL) {
             Some(gathering) => {

@@ -14,7 +14,7 @@ mod signs;
 mod tests;
 
 pub use bearers::Bearer;
-use bearers::{Bearers, Rank, UnspacedScript};
+use bearers::{Bearers, NameMatch, Rank, UnspacedScript};
 use signs::Sign;
 
 /// The names in the words of a message.
@@ -195,6 +195,16 @@ fn named_at(
     Some(Ok((borne.ids(), borne.length)))
 }
 
+/// True if words name a computer behind a name that a participant of another computer bears:
+/// `builder@laptop` does not mean the builder of the workstation.
+fn is_of_other_computer(borne: &NameMatch<'_>, words: &str) -> bool {
+    let is_elsewhere = borne.bearers.iter().any(|bearer| bearer.full_name.is_some());
+    let (name, behind) = words.split_at(borne.length);
+    let computer = behind.strip_prefix(signs::SIGNS);
+    let is_named = computer.is_some_and(|behind| behind.starts_with(char::is_alphanumeric));
+    is_elsewhere && is_named && !name.contains(signs::SIGNS)
+}
+
 /// Reads the name after a sign. Returns the length of the name in bytes, if participants bear it.
 fn resolve(
     sign: &Sign<'_>,
@@ -203,6 +213,7 @@ fn resolve(
     found: &mut Mentions,
 ) -> Option<usize> {
     let borne = bearers.longest(sign.words, |last, rest| sign.is_over(last, rest));
+    let borne = borne.filter(|borne| !is_of_other_computer(borne, sign.words));
     let spelled = borne.as_ref().is_some_and(|borne| sign.words[..borne.length].contains('/'));
     if !spelled && signs::is_foreign(sign.words) {
         return None;

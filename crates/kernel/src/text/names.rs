@@ -99,6 +99,27 @@ pub fn check_id(id: &str) -> Result<(), NameFault> {
     check_against(id, &RESERVED, &RESERVED_WORDS)
 }
 
+/// Longest name of a computer, in characters.
+const COMPUTER_CHARS_MAX: usize = 32;
+
+/// Splits a name with a computer, such as `builder@workstation`, into both. The name of a computer
+/// is 1 to 32 of `[a-z0-9-]`; it has no dot, so that no address of mail is one.
+pub fn at_computer(word: &str) -> Option<(&str, &str)> {
+    let (name, computer) = word.rsplit_once('@')?;
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_computer =
+        (1..=COMPUTER_CHARS_MAX).contains(&computer.len()) && computer.chars().all(is_letter);
+    (is_computer && check_id(name).is_ok()).then_some((name, computer))
+}
+
+/// Returns the id of a participant of another computer: `builder.workstation`. A long name is cut,
+/// so that the id is legal.
+pub fn id_at(name: &str, computer: &str) -> String {
+    let kept = ID_CHARS_MAX.saturating_sub(computer.len() + 1);
+    let name: String = name.chars().take(kept).collect();
+    format!("{name}.{computer}")
+}
+
 /// Words that do not change the claim of a nickname to be a person.
 const FILLERS: [&str; 8] = ["the", "a", "an", "real", "true", "your", "our", "only"];
 
@@ -251,6 +272,22 @@ mod tests {
         assert_eq!(check_id("codex-2.b:1_x"), Ok(()));
         for bad in ["", "../../x", "%2e%2e", "a/b", "a\0", "é", "All", &"x".repeat(65)] {
             assert!(check_id(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn names_with_a_computer_are_split_and_become_ids() {
+        assert_eq!(at_computer("builder@workstation"), Some(("builder", "workstation")));
+        assert_eq!(at_computer("a.b:c@build-2"), Some(("a.b:c", "build-2")));
+        let long = format!("builder@{}", "x".repeat(33));
+        for bad in ["builder", "@workstation", "builder@", "a@b.example", "a@B", "a@b@c", "All@b"] {
+            assert_eq!(at_computer(bad), None, "{bad}");
+        }
+        assert_eq!(at_computer(&long), None);
+        assert_eq!(id_at("builder", "workstation"), "builder.workstation");
+        for name in ["builder", &"n".repeat(64)] {
+            let id = id_at(name, &"c".repeat(32));
+            assert_eq!(check_id(&id), Ok(()), "{id}");
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod agents;
 mod channels;
+mod computers;
 mod folder;
 mod models;
 mod server;

@@ -6,6 +6,7 @@ mod announce;
 mod answers;
 mod audit;
 mod channels;
+mod computers;
 mod backup;
 mod chat;
 mod circle;
@@ -51,8 +52,8 @@ pub use self::chat::width;
 use std::path::Path;
 
 use crate::cli::{
-    Agents, Apps, Channels, Command, Global, Invitation, NewInvitation, NewToken, RevokedToken,
-    Token, TokenId,
+    Agents, Apps, Channels, Command, Computers, Global, Invitation, NewInvitation, NewToken,
+    RevokedToken, Token, TokenId,
 };
 use crate::client::Client;
 use crate::config;
@@ -124,6 +125,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Search(args) => search::run(&context, &args).await,
         Command::Export(args) => export::run(&context, &args).await,
         Command::Channels(args) => channels::run(&context, &args).await,
+        Command::Computers(args) => computers::run(&context, &args).await,
         Command::Token(command) => token::run(&context, &command).await,
         Command::Invitation(command) => invitation::run(&context, &command, &meant.others).await,
         Command::Page(_) => page::run(&context),
@@ -177,7 +179,8 @@ fn data_of(command: &Command) -> Option<&Path> {
         | Command::Page(key) => key.data.as_deref(),
         Command::Apps(Apps { key, .. })
         | Command::Agents(Agents { key, .. })
-        | Command::Channels(Channels { key, .. }) => key.data.as_deref(),
+        | Command::Channels(Channels { key, .. })
+        | Command::Computers(Computers { key, .. }) => key.data.as_deref(),
         Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),
         _ => None,
     }

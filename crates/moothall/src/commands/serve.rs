@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moothall_channels::Channels;
+use moothall_computers::bridge::Computers;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::places::ProgramSlots;
@@ -87,6 +88,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let hall = open_hall(store.clone(), registry, &settled.config, &sessions).await?;
     carry_harvests(&hall, &settled.config).await?;
     let channels = open_channels(&hall, &settled).await?;
+    let computers = open_computers(&hall, &settled)?;
     let host = terminals.as_ref().map(Terminals::programs);
     let listening = terminals.map(|terminals| terminals.listen(sessions.clone()));
     let reach = Reach::of(address, &settled.config.server, tls.as_ref());
@@ -144,6 +146,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     }
     // Before the turns end: what people write from now on is received after the next start.
     drop(channels);
+    computers.close().await;
     // Programs in terminals outlive this server: their later reports stay in the spool.
     listening.inspect(|listening| listening.abort());
     // If the log cannot be written, answers could not be stored: do not wait for turns.
@@ -412,6 +415,12 @@ async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
     hall.register_handler(TargetKind::Trail, Arc::new(trails)).await.map_err(|error| {
         Fault::new(Exit::Failure, "cannot read the pending deliveries to trails").because(error)
     })
+}
+
+/// Opens the other computers that are paired with this one.
+fn open_computers(hall: &Hall, settled: &StartupSettings) -> Result<Computers, Fault> {
+    Computers::open(hall, settled.data.clone())
+        .map_err(|error| Fault::new(Exit::Failure, "cannot open the computers").because(error))
 }
 
 /// Opens the channels to chats of other products.

@@ -2,6 +2,7 @@
 
 mod basics;
 mod channels;
+mod computers;
 mod threads;
 mod events;
 mod presence;
@@ -303,6 +304,10 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(channels::pair))
         .routes(routes!(channels::pairings))
         .routes(routes!(channels::unpair))
+        .routes(routes!(computers::list))
+        .routes(routes!(computers::invite))
+        .routes(routes!(computers::join))
+        .routes(routes!(computers::forget))
         .routes(routes!(registrations::list))
         .routes(routes!(registrations::revoke))
         .routes(routes!(registrations::free))

@@ -59,6 +59,7 @@ impl RpcError {
             | AccessError::LooksLike(..)
             | AccessError::UnknownApp(_)
             | AccessError::Channel(_)
+            | AccessError::Computer(_)
             | AccessError::Session(_)
             | AccessError::Unfit(_) => Self::new(RpcCode::Conflict, error.to_string()),
         }

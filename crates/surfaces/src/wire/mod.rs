@@ -19,6 +19,7 @@ mod guards;
 mod access;
 mod apps;
 mod channels;
+mod computers;
 mod registrations;
 mod session;
 mod link;
@@ -44,6 +45,10 @@ pub use channels::{
     BotEntry, BotOffered, BotRemoved, ChannelEntry, ChannelList, ChannelResumed, ChatEntry,
     DeliveryEntry, DeliveryList, DeliveryResent, NewBot, PairingCode, PairingEnded, PairingEntry,
     PairingLinkEntry, PairingList, PairingRequest,
+};
+pub use computers::{
+    ComputerEntry, ComputerForgotten, ComputerInvitation, ComputerInvited, ComputerJoin,
+    ComputerJoined, ComputerList, PostEntry,
 };
 pub use control::{
     NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets,

@@ -35,6 +35,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
         ("POST", "/api/v1/auth/register") => json!({"name": "newcomer"}),
         ("POST", "/apps/{id}/transfer") => json!({"agent": "none"}),
         ("POST", "/channels/{channel}/bots") => json!({"agent": "none", "token": "none"}),
+        ("POST", "/computers/join") => json!({"line": "none"}),
         ("POST", "/budgets/raise") => json!({"budget": "hall", "turns": 1}),
         ("POST", "/gatherings") => gathering(),
         ("POST", "/invitations/accept") => json!({"code": "inv_none"}),
@@ -57,6 +58,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
             | "/channels/{channel}/pairings"
             | "/channels/{channel}/bots/{agent}/offer"
             | "/channels/{channel}/resume"
+            | "/computers/invitations"
             | "/links/{id}/close"
             | "/sessions/{id}/end"
             | "/sessions/{id}/interrupt"

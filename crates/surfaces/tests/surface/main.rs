@@ -14,6 +14,7 @@ mod backwards;
 mod bounds;
 mod chats;
 mod commands;
+mod computers;
 mod described;
 mod details;
 mod effects;

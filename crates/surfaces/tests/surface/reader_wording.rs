@@ -76,6 +76,7 @@ fn refusals() -> Vec<ApiError> {
     let sessions = [
         SessionError::Unavailable("no pty".into()),
         SessionError::NotFound("ada".into()),
+        SessionError::Elsewhere { name: "ada".into(), computer: "workstation".into() },
         SessionError::Ended { name: name(), why: "it exited".into() },
         SessionError::NoLink,
         SessionError::NoPane("%1".into()),

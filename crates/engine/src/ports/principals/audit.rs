@@ -47,6 +47,12 @@ pub enum AuditAction {
     Paired,
     /// A person gave a command, or answered a question, by a paired account.
     Commanded,
+    /// An invitation for another computer was made.
+    ComputerInvited,
+    /// Another computer was paired with this one.
+    ComputerPaired,
+    /// The pair with another computer was ended.
+    ComputerForgotten,
     /// A request was refused: its credential was missing, or did not allow it.
     Denied,
 }

@@ -190,6 +190,7 @@ fn participant() -> Participant {
             kind: "session".into(),
             local_id: "l".into(),
         }),
+        full_name: Some("a@c".into()),
         number: Some(1),
         part: Some(SeatRole::Speaker),
         reach: Some(TerminalReach::Drivers),

@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Participant, Profile};
-use crate::text::names::BROADCAST;
+use crate::text::names::{self, BROADCAST};
 use crate::text::{is_deceptive, is_invisible};
 
 /// The kind of a name. The first kind wins if two names are written alike. (Ruling 15.)
@@ -26,11 +26,14 @@ pub struct Bearer<'a> {
     pub id: &'a ParticipantId,
     /// Profile with the nickname, roles, client and model.
     pub profile: &'a Profile,
+    /// The name with the computer, such as `builder@workstation`, if it is of another one.
+    pub full_name: Option<&'a str>,
 }
 
 impl<'a> From<&'a Participant> for Bearer<'a> {
     fn from(invited: &'a Participant) -> Self {
-        Self { id: &invited.id, profile: &invited.profile }
+        let full_name = invited.full_name.as_deref();
+        Self { id: &invited.id, profile: &invited.profile, full_name }
     }
 }
 
@@ -123,13 +126,18 @@ impl NameMatch<'_> {
 }
 
 /// Returns each name of a participant: its id, nickname, first word of that, roles, client and
-/// model.
+/// model; and if it is of another computer, its name with that computer and without it. Written
+/// without it, the name is as good as that of a participant of this computer, so that a name which
+/// both bear asks back.
 fn names_of(bearer: Bearer<'_>) -> impl Iterator<Item = Name<'_>> {
     let profile = bearer.profile;
     let nickname = profile.nickname.as_deref();
     let first = nickname.and_then(|name| name.split(' ').next());
+    let bare = bearer.full_name.and_then(names::at_computer).map(|(name, _)| name);
     let single = [
         (Rank::Id, Some(bearer.id.as_str())),
+        (Rank::Id, bearer.full_name),
+        (Rank::Id, bare),
         (Rank::Nickname, nickname),
         (Rank::FirstWord, first.filter(|first| nickname != Some(first))),
     ];

@@ -21,6 +21,7 @@ fn who(id: &str, nickname: Option<&str>, role: &str) -> Participant {
         },
         facts: AgentFacts::external(),
         address: None,
+        full_name: None,
         number: None,
         part: None,
         reach: None,
@@ -43,6 +44,39 @@ fn names(body: &str) -> Vec<String> {
         who("bob-3", Some("Ann Bo"), "qa"),
     ];
     named(body, &invited, &"x".into()).participants.iter().map(|id| id.to_string()).collect()
+}
+
+/// Returns the participants that words name among a session here and two of the same name and
+/// another one on other computers, and the names that several bear.
+fn named_across(body: &str) -> (Vec<String>, Vec<String>) {
+    let at = |id: &str, full_name: &str| Participant {
+        full_name: Some(full_name.into()),
+        ..who(id, None, "coder")
+    };
+    let invited = [
+        who("builder", None, "coder"),
+        at("builder.workstation", "builder@workstation"),
+        at("builder.build-2", "builder@build-2"),
+        at("tester.workstation", "tester@workstation"),
+    ];
+    let named = named(body, &invited, &"x".into());
+    let shared = named.ambiguous.iter().map(|(word, _)| word.clone()).collect();
+    (named.participants.iter().map(ToString::to_string).collect(), shared)
+}
+
+#[test]
+fn a_name_with_its_computer_means_one_and_a_bare_name_that_two_bear_asks_back() {
+    for body in ["@builder@workstation, look", "(@builder@workstation)", "@builder.workstation: x"]
+    {
+        assert_eq!(named_across(body), (vec!["builder.workstation".into()], vec![]), "{body:?}");
+    }
+    let both = named_across("@builder@build-2 and @tester");
+    assert_eq!(both.0, ["builder.build-2", "tester.workstation"]);
+    assert_eq!(named_across("@builder look"), (vec![], vec!["builder".to_owned()]));
+    // A computer that nothing here is from, and an address of mail.
+    assert!(named_across("@tester@laptop").0.is_empty());
+    assert!(named_across("tester@workstation").0.is_empty());
+    assert!(named_across("@tester@workstation.example").0.is_empty());
 }
 
 #[test]

@@ -54,7 +54,8 @@ fn of_chat(chat: &ChatEntry) -> Option<Finding> {
     Some(with_cure(Finding::new("chat", verdict, found), chat.cure.as_deref()))
 }
 
-fn with_cure(finding: Finding, cure: Option<&str>) -> Finding {
+/// Returns a finding with the next step for people, if there is one.
+pub(super) fn with_cure(finding: Finding, cure: Option<&str>) -> Finding {
     match cure {
         Some(cure) => finding.fix(cure),
         None => finding,

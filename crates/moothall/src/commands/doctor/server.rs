@@ -4,7 +4,7 @@ use moothall_surfaces::error::Code;
 use moothall_surfaces::wire::{Ping, WhoAmI};
 use tokio::time::timeout;
 
-use super::{Finding, OWNER, PING_WITHIN, Verdict, channels};
+use super::{Finding, OWNER, PING_WITHIN, Verdict, channels, computers};
 use crate::client::Client;
 use crate::config;
 use crate::credential::{CredentialOptions, ResolvedServer};
@@ -29,6 +29,7 @@ pub async fn examine(said: &CredentialOptions<'_>) -> Vec<Finding> {
             let mut findings = vec![version(&base, &ping.version), proof(&client).await];
             findings.extend(unasked(&base, said).await);
             findings.extend(channels::examine(&client).await);
+            findings.extend(computers::examine(&client).await);
             findings
         }
         Ok(Ok(_)) => vec![

@@ -1,0 +1,179 @@
+//! The first words of a computer: its id and name, and the lines by which it is paired.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use moothall_engine::computers::{ComputerError, JoinOutcome, NewComputer};
+
+use super::{Directory, lock, not_kept};
+use crate::id::{ComputerId, ComputerName};
+use crate::invitation::{Invitation, InvitationAnswer, JOIN, JOINED, Pair};
+use crate::pairs::{OwnComputer, Pairs, PairsError};
+use crate::redis_post::{RedisAddress, RedisPost};
+
+/// The first digit of the id of a computer of which nothing is said.
+const USUAL_UP: u8 = 5;
+/// Number of other names that are tried for a computer whose name is taken here.
+const NAMES_TRIED: u32 = 99;
+
+fn invalid(error: impl ToString) -> ComputerError {
+    ComputerError::Invalid(error.to_string())
+}
+
+impl Directory {
+    /// Returns the book of this computer. Gives the computer its id first, if it has none, and
+    /// changes its Redis if another one is given.
+    pub(super) async fn begun(&self, new: NewComputer) -> Result<Arc<Pairs>, ComputerError> {
+        let redis = new.redis.as_deref().map(str::parse::<RedisAddress>).transpose();
+        let redis = redis.map_err(invalid)?;
+        if let Some(pairs) = self.book() {
+            self.change_own(&pairs, &new, redis)?;
+            return Ok(pairs);
+        }
+        let Some(redis) = redis else {
+            return Err(invalid(
+                "Say at which Redis the computers meet: `moothall computers invite --redis \
+                 redis://HOST`. It is a post office, and all of them must reach it.",
+            ));
+        };
+        let id = ComputerId::random(new.up.unwrap_or(USUAL_UP)).map_err(invalid)?;
+        let own = OwnComputer { id, name: own_name(new.name)?, redis, ca: None };
+        // A wrong address is told before a person carries a line to another computer.
+        let post = RedisPost::new(own.id, own.redis.clone(), None).map_err(invalid)?;
+        post.health().await.map_err(invalid)?;
+        let pairs = Arc::new(Pairs::create(&self.folder, own).map_err(not_kept)?);
+        *lock(&self.pairs) = Some(pairs.clone());
+        Ok(pairs)
+    }
+
+    fn change_own(
+        &self,
+        pairs: &Pairs,
+        new: &NewComputer,
+        redis: Option<RedisAddress>,
+    ) -> Result<(), ComputerError> {
+        let own = pairs.own();
+        if new.up.is_some_and(|up| up != own.id.up()) {
+            return Err(invalid(
+                "This computer has its id for good, and with it how often it is up.",
+            ));
+        }
+        let name = match &new.name {
+            Some(name) => name.parse().map_err(invalid)?,
+            None => own.name.clone(),
+        };
+        let redis = redis.unwrap_or_else(|| own.redis.clone());
+        if (&name, &redis) == (&own.name, &own.redis) {
+            return Ok(());
+        }
+        pairs.set_own(name, redis, own.ca).map_err(of_pairs)?;
+        self.run()
+    }
+
+    /// Takes a line: an invitation of another computer, or the answer to one of this one.
+    pub(super) async fn take_line(
+        &self,
+        line: &str,
+        new: NewComputer,
+    ) -> Result<JoinOutcome, ComputerError> {
+        let bad = |error: &dyn std::fmt::Display| ComputerError::BadLine(error.to_string());
+        if line.starts_with(JOINED) {
+            let answer: InvitationAnswer = line.parse().map_err(|error| bad(&error))?;
+            return self.take_answer(&answer);
+        }
+        if !line.starts_with(JOIN) {
+            return Err(bad(&format!(
+                "This is not a line of another computer: an invitation begins with `{JOIN}`, and \
+                 its answer with `{JOINED}`."
+            )));
+        }
+        let invitation: Invitation = line.parse().map_err(|error| bad(&error))?;
+        self.accept(invitation, new).await
+    }
+
+    /// Accepts an invitation: keeps the key, and returns the answer for the inviter.
+    async fn accept(
+        &self,
+        invitation: Invitation,
+        new: NewComputer,
+    ) -> Result<JoinOutcome, ComputerError> {
+        let is_other = |pairs: &Arc<Pairs>| pairs.own().redis != invitation.redis;
+        if let Some(pairs) = self.book().filter(|pairs| new.redis.is_none() && is_other(pairs)) {
+            return Err(invalid(format!(
+                "The inviter meets others at {}, and this computer at {}. If both mean one server, \
+                 repeat this with `--redis` and the address for this computer.",
+                invitation.redis,
+                pairs.own().redis
+            )));
+        }
+        let redis = new.redis.or_else(|| Some(invitation.redis.secret_url().to_owned()));
+        let pairs = self.begun(NewComputer { redis, ..new }).await?;
+        let own = pairs.own();
+        let pair = Pair {
+            id: invitation.inviter,
+            name: invitation.name.clone(),
+            key: invitation.key.clone(),
+        };
+        let computer = keep(&pairs, pair)?;
+        let answer = invitation.answer(own.id, own.name).line();
+        Ok(JoinOutcome::Accepted { computer: computer.to_string(), answer })
+    }
+
+    fn take_answer(&self, answer: &InvitationAnswer) -> Result<JoinOutcome, ComputerError> {
+        let taken = lock(&self.invitations).take(answer, Instant::now());
+        let pair = taken.map_err(|error| ComputerError::BadLine(error.to_string()))?;
+        let Some(pairs) = self.book() else {
+            return Err(not_kept("this computer has no id any more"));
+        };
+        let computer = keep(&pairs, pair)?.to_string();
+        Ok(JoinOutcome::Paired { computer })
+    }
+}
+
+/// Keeps a pair, under another name if its own is taken here: names are labels of each side.
+fn keep(pairs: &Pairs, pair: Pair) -> Result<ComputerName, ComputerError> {
+    let mut named = pair.clone();
+    for number in 2..NAMES_TRIED {
+        match pairs.add(named.clone()) {
+            Ok(()) => return Ok(named.name),
+            Err(PairsError::NameTaken(_)) => named.name = numbered(&pair.name, number)?,
+            Err(error) => return Err(of_pairs(error)),
+        }
+    }
+    Err(ComputerError::Taken(format!("Too many computers are called {} here.", pair.name)))
+}
+
+/// Returns a name with a number behind it.
+fn numbered(name: &ComputerName, number: u32) -> Result<ComputerName, ComputerError> {
+    let name: String = name.as_str().chars().take(28).collect();
+    format!("{}-{number}", name.trim_end_matches('-')).parse().map_err(invalid)
+}
+
+fn of_pairs(error: PairsError) -> ComputerError {
+    match error {
+        PairsError::File(..) | PairsError::Content(..) => not_kept(error),
+        PairsError::Exists(_)
+        | PairsError::NameTaken(_)
+        | PairsError::Paired(_)
+        | PairsError::OwnComputer
+        | PairsError::Unknown(_) => ComputerError::Taken(format!("{error}.")),
+    }
+}
+
+/// Returns the name that a person gave this computer, or that of the machine.
+fn own_name(given: Option<String>) -> Result<ComputerName, ComputerError> {
+    match given {
+        Some(name) => name.parse().map_err(invalid),
+        None => Ok(machine_name()),
+    }
+}
+
+/// Returns the name of the machine, as far as its letters are legal.
+fn machine_name() -> ComputerName {
+    let host = nix::unistd::gethostname().unwrap_or_default().to_string_lossy().to_lowercase();
+    let first = host.split('.').next().unwrap_or_default();
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let name: String = first.chars().map(|c| if is_letter(c) { c } else { '-' }).take(32).collect();
+    let usual = || "computer".parse().expect("a legal name");
+    name.trim_matches('-').parse().unwrap_or_else(|_| usual())
+}

@@ -1,0 +1,236 @@
+//! The other computers of a hall: their pairs with it, and their states.
+//!
+//! A hall without pairs runs nothing of this: it has no task, no connection and no id.
+
+mod line;
+mod peers;
+mod run;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use moothall_engine::computers::{
+    ComputerDirectory, ComputerError, ComputerPlace, ComputerState, ComputerStatus,
+    ComputersStatus, JoinOutcome, NewComputer, PostStatus,
+};
+use moothall_engine::hall::{Hall, HallError};
+use moothall_kernel::time::Millis;
+
+use crate::id::LogId;
+use crate::invitation::OpenInvitations;
+use crate::pairs::Pairs;
+use crate::redis_post::RedisPost;
+use peers::Peers;
+use run::PostTasks;
+
+/// The computers of a server. Dropping them ends their tasks.
+pub struct Computers {
+    inner: Arc<Directory>,
+}
+
+struct Directory {
+    hall: Hall,
+    folder: PathBuf,
+    log: LogId,
+    /// The book of this computer, once it has an id.
+    pairs: Mutex<Option<Arc<Pairs>>>,
+    invitations: Mutex<OpenInvitations>,
+    peers: Arc<Peers>,
+    /// The tasks of the post, while there are pairs.
+    tasks: Mutex<Option<PostTasks>>,
+    /// Held while the book changes, so that two requests do not give the computer two ids.
+    changing: tokio::sync::Mutex<()>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn not_kept(error: impl ToString) -> ComputerError {
+    ComputerError::NotKept(error.to_string())
+}
+
+impl Computers {
+    /// Opens the computers of a hall. `folder` keeps their keys. A book of pairs that cannot be
+    /// read, and a post that cannot be used, are told and do not keep the hall from its work.
+    ///
+    /// # Errors
+    /// [`HallError::ShuttingDown`].
+    pub fn open(hall: &Hall, folder: PathBuf) -> Result<Self, HallError> {
+        let Some(open) = hall.weak().enter() else { return Err(HallError::ShuttingDown) };
+        let log = log_of(open.store().upkeep.log_id());
+        let pairs = Pairs::open(&folder).unwrap_or_else(|error| {
+            tracing::error!(%error, "this server runs without other computers");
+            None
+        });
+        let pairs = pairs.map(Arc::new);
+        let inner = Arc::new(Directory {
+            hall: hall.clone(),
+            folder,
+            log,
+            pairs: Mutex::new(pairs),
+            invitations: Mutex::default(),
+            peers: Arc::default(),
+            tasks: Mutex::default(),
+            changing: tokio::sync::Mutex::default(),
+        });
+        if let Err(error) = inner.run() {
+            tracing::error!(%error, "the post of this computer cannot be used");
+        }
+        let directory: Arc<dyn ComputerDirectory> = inner.clone();
+        hall.serve_computers(Arc::downgrade(&directory));
+        Ok(Self { inner })
+    }
+
+    /// Ends the tasks, and gives back this computer's place at the post.
+    pub async fn close(self) {
+        let tasks = lock(&self.inner.tasks).take();
+        if let Some(tasks) = tasks {
+            tasks.close().await;
+        }
+    }
+}
+
+/// Returns a log's id in the length that the post has for it.
+fn log_of(id: &str) -> LogId {
+    let hash = blake3::hash(id.as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.as_bytes()[..16]);
+    LogId::from_bytes(bytes)
+}
+
+impl Directory {
+    fn book(&self) -> Option<Arc<Pairs>> {
+        lock(&self.pairs).clone()
+    }
+
+    /// Begins the tasks of the post if there is a pair, and ends them if there is none.
+    fn run(&self) -> Result<(), ComputerError> {
+        let mut tasks = lock(&self.tasks);
+        let Some(pairs) = self.book().filter(|pairs| !pairs.all().is_empty()) else {
+            *tasks = None;
+            return Ok(());
+        };
+        let own = pairs.own();
+        match tasks.as_ref() {
+            Some(known) if known.is_for(&own) => known.wake(),
+            _ => {
+                let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
+                let post =
+                    Arc::new(post.map_err(|error| ComputerError::Invalid(error.to_string()))?);
+                let peers = self.peers.clone();
+                *tasks = Some(PostTasks::begin(self.hall.clone(), pairs, self.log, post, peers));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the post that runs, or one to ask the server once.
+    fn post(&self, pairs: &Pairs) -> Option<Arc<RedisPost>> {
+        let running = lock(&self.tasks).as_ref().map(PostTasks::post);
+        let own = pairs.own();
+        let once = || RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref()).ok();
+        running.or_else(|| once().map(Arc::new))
+    }
+
+    /// Returns the state of the post, which takes one round trip.
+    async fn post_status(&self, pairs: &Pairs) -> PostStatus {
+        let address = pairs.own().redis.to_string();
+        let mut status =
+            PostStatus { address, fault: None, round_trip: None, eviction: None, cure: None };
+        let Some(post) = self.post(pairs) else {
+            let unfit = "the address, or the file of certificates, cannot be used";
+            return PostStatus { fault: Some(unfit.to_owned()), ..status };
+        };
+        match post.health().await {
+            Ok(health) => {
+                if health.evicts() {
+                    status.cure = Some(
+                        "This Redis drops what does not fit its memory. Nothing is lost, but what \
+                         is dropped is sent again, and late. Set `maxmemory-policy noeviction`."
+                            .to_owned(),
+                    );
+                }
+                let micros = u64::try_from(health.ping.as_micros()).unwrap_or(u64::MAX);
+                status.round_trip = Some(Millis(micros.div_ceil(1_000)));
+                status.eviction = health.eviction;
+            }
+            Err(error) => status.fault = Some(error.to_string()),
+        }
+        status
+    }
+
+    fn own_status(&self, pairs: &Pairs) -> ComputerStatus {
+        let own = pairs.own();
+        let is_doubled = self.peers.is_doubled();
+        ComputerStatus {
+            name: own.name.to_string(),
+            id: own.id.to_string(),
+            is_this: true,
+            state: if is_doubled { ComputerState::Refused } else { ComputerState::Up },
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            seen_at: Some(self.hall.now()),
+            clock_ahead: None,
+            cure: is_doubled.then(|| {
+                "Another server runs with the id of this computer, perhaps on a copy of its data \
+                 folder. Stop one of the two, delete `computers.json` in the copy, and start this \
+                 one again."
+                    .to_owned()
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl ComputerDirectory for Directory {
+    fn place_of(&self, name: &str) -> Option<ComputerPlace> {
+        let (pairs, name) = (self.book()?, name.parse().ok()?);
+        if pairs.own().name == name {
+            return Some(ComputerPlace::Here);
+        }
+        pairs.named(&name).map(|_| ComputerPlace::Elsewhere)
+    }
+
+    async fn computers(&self) -> ComputersStatus {
+        let Some(pairs) = self.book() else { return ComputersStatus::default() };
+        let mut others: Vec<ComputerStatus> =
+            pairs.all().iter().map(|pair| self.peers.status(pair)).collect();
+        others.sort_by(|one, other| one.name.cmp(&other.name));
+        let computers = [self.own_status(&pairs)].into_iter().chain(others).collect();
+        ComputersStatus { computers, post: Some(self.post_status(&pairs).await) }
+    }
+
+    async fn invite(&self, new: NewComputer) -> Result<String, ComputerError> {
+        let _changing = self.changing.lock().await;
+        let pairs = self.begun(new).await?;
+        let own = pairs.own();
+        let invitation = crate::invitation::Invitation::new(own.id, own.name, own.redis);
+        lock(&self.invitations).add(&invitation, Instant::now());
+        Ok(invitation.line())
+    }
+
+    async fn join(&self, line: &str, new: NewComputer) -> Result<JoinOutcome, ComputerError> {
+        let _changing = self.changing.lock().await;
+        let joined = self.take_line(line.trim(), new).await?;
+        self.run()?;
+        Ok(joined)
+    }
+
+    async fn forget(&self, name: &str) -> Result<bool, ComputerError> {
+        let _changing = self.changing.lock().await;
+        let Some(pairs) = self.book() else { return Ok(false) };
+        let Some(pair) = name.parse().ok().and_then(|name| pairs.named(&name)) else {
+            return Ok(false);
+        };
+        let tasks = lock(&self.tasks).as_ref().map(PostTasks::farewell);
+        if let Some(farewell) = tasks {
+            farewell.say(&pair).await;
+        }
+        let forgotten = pairs.forget(pair.id).map_err(not_kept)?;
+        self.peers.forget(pair.id);
+        self.run()?;
+        Ok(forgotten)
+    }
+}

@@ -1,0 +1,146 @@
+//! Other computers as surfaces see them: their pairs with this one, and their states.
+
+use async_trait::async_trait;
+use moothall_kernel::time::{Millis, Timestamp};
+
+/// The state of a computer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "snake_case")]
+pub enum ComputerState {
+    /// The computer is there, and both have introduced themselves.
+    Up,
+    /// The computer is not there, or the post cannot be reached.
+    Away,
+    /// The computer is there, and does not answer this one, or speaks a newer version.
+    Refused,
+}
+
+/// A computer: this one, or one that is paired with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComputerStatus {
+    /// The name by which this computer calls it.
+    pub name: String,
+    /// Its id, for good.
+    pub id: String,
+    /// True for this computer itself.
+    pub is_this: bool,
+    /// Its state.
+    pub state: ComputerState,
+    /// The version of its program, once it has introduced itself.
+    pub version: Option<String>,
+    /// Time at which it was last seen, since this server started.
+    pub seen_at: Option<Timestamp>,
+    /// The difference of its clock to the one here, if it has introduced itself. It is shown, and
+    /// nothing is judged by it.
+    pub clock_ahead: Option<i64>,
+    /// The next step for people, if the state needs one.
+    pub cure: Option<String>,
+}
+
+/// The post by which the computers reach each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PostStatus {
+    /// Its address, without a password.
+    pub address: String,
+    /// The reason for which it cannot be reached; `None` if it can.
+    pub fault: Option<String>,
+    /// Time of one round trip.
+    pub round_trip: Option<Millis>,
+    /// The policy by which it drops what does not fit its memory, if it tells it.
+    pub eviction: Option<String>,
+    /// The next step for people, if there is one.
+    pub cure: Option<String>,
+}
+
+/// All computers, as far as this one knows them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComputersStatus {
+    /// This computer first, then the others in the order of their names. Empty until the first
+    /// invitation is made or accepted.
+    pub computers: Vec<ComputerStatus>,
+    /// The post; `None` until then.
+    pub post: Option<PostStatus>,
+}
+
+/// The facts that a computer is given when it makes or accepts its first invitation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewComputer {
+    /// Its name; that of the machine if unset.
+    pub name: Option<String>,
+    /// The address of the Redis that all computers reach.
+    pub redis: Option<String>,
+    /// The share of time in which it is up: 1 for always, 9 for rarely.
+    pub up: Option<u8>,
+}
+
+/// The outcome of a line that was joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JoinOutcome {
+    /// The line was an invitation, and this computer knows the inviter now. The inviter has to join
+    /// the answer.
+    Accepted {
+        /// The name of the inviter here.
+        computer: String,
+        /// The line for the inviter.
+        answer: String,
+    },
+    /// The line was an answer, so both know each other.
+    Paired {
+        /// The name of the other computer here.
+        computer: String,
+    },
+}
+
+/// The reason for which a request about computers failed, as a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ComputerError {
+    /// The server has no computers at all.
+    #[error("This server cannot be paired with other computers: it runs without a data folder.")]
+    Absent,
+    /// A field of the request is wrong, or one is missing.
+    #[error("{0}")]
+    Invalid(String),
+    /// The line is not an invitation or an answer that can be used.
+    #[error("{0}")]
+    BadLine(String),
+    /// The computers are paired already, or a name is taken.
+    #[error("{0}")]
+    Taken(String),
+    /// The book of computers cannot be read or written.
+    #[error("The computers cannot be kept: {0}")]
+    NotKept(String),
+}
+
+/// The place that the name of a computer means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComputerPlace {
+    /// This computer.
+    Here,
+    /// A computer that is paired with this one.
+    Elsewhere,
+}
+
+/// The computers of a server, as surfaces ask for them.
+#[async_trait]
+pub trait ComputerDirectory: Send + Sync {
+    /// Returns the place that a name means; `None` if no computer has it here.
+    fn place_of(&self, name: &str) -> Option<ComputerPlace>;
+    /// Returns this computer and those that are paired with it.
+    async fn computers(&self) -> ComputersStatus;
+    /// Makes an invitation for another computer: one line, worth one use for ten minutes. Gives
+    /// this computer its id first, if it has none.
+    ///
+    /// # Errors
+    /// [`ComputerError`]; no invitation is open then.
+    async fn invite(&self, new: NewComputer) -> Result<String, ComputerError>;
+    /// Joins a line that another computer printed.
+    ///
+    /// # Errors
+    /// [`ComputerError`]; the computers are not paired then.
+    async fn join(&self, line: &str, new: NewComputer) -> Result<JoinOutcome, ComputerError>;
+    /// Ends the pair with a computer: its key is deleted. Returns false if there is none.
+    ///
+    /// # Errors
+    /// [`ComputerError::NotKept`]; the pair is kept then.
+    async fn forget(&self, name: &str) -> Result<bool, ComputerError>;
+}

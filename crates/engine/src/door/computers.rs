@@ -1,0 +1,84 @@
+//! Other computers through the door: their list, and the right to pair them.
+
+use std::sync::{Arc, Weak};
+
+use super::{Action, Door};
+use crate::access::{AccessError, AuditAction, AuditEntry};
+use crate::answers::HallError;
+use crate::computers::{
+    ComputerDirectory, ComputerError, ComputersStatus, JoinOutcome, NewComputer,
+};
+use crate::hall::Hall;
+
+impl Hall {
+    /// Registers the computers of this server. Only the first registration counts.
+    pub fn serve_computers(&self, computers: Weak<dyn ComputerDirectory>) {
+        let _ = self.inner.computers.set(computers);
+    }
+}
+
+impl Door {
+    fn computer_directory(&self) -> Result<Arc<dyn ComputerDirectory>, ComputerError> {
+        self.hall.inner.computers.get().and_then(Weak::upgrade).ok_or(ComputerError::Absent)
+    }
+
+    /// Lists this computer and those that are paired with it. The post is shown to callers who may
+    /// change the pairs.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn computers(&self) -> Result<ComputersStatus, AccessError> {
+        self.may(Action::ListComputers)?;
+        let Ok(directory) = self.computer_directory() else {
+            return Ok(ComputersStatus::default());
+        };
+        let status = directory.computers().await;
+        let post = status.post.filter(|_| self.may(Action::ManageComputers).is_ok());
+        Ok(ComputersStatus { post, ..status })
+    }
+
+    /// Makes an invitation for another computer, and records that.
+    ///
+    /// # Errors
+    /// [`AccessError`]; no invitation is open then.
+    pub async fn invite_computer(&self, new: NewComputer) -> Result<String, AccessError> {
+        self.may(Action::ManageComputers)?;
+        let line = self.computer_directory()?.invite(new).await?;
+        self.record_computer(AuditAction::ComputerInvited, "an invitation".into()).await?;
+        Ok(line)
+    }
+
+    /// Joins a line that another computer printed, and records the pair.
+    ///
+    /// # Errors
+    /// [`AccessError`]; the computers are not paired then.
+    pub async fn join_computer(
+        &self,
+        line: &str,
+        new: NewComputer,
+    ) -> Result<JoinOutcome, AccessError> {
+        self.may(Action::ManageComputers)?;
+        let joined = self.computer_directory()?.join(line, new).await?;
+        let (JoinOutcome::Accepted { computer, .. } | JoinOutcome::Paired { computer }) = &joined;
+        self.record_computer(AuditAction::ComputerPaired, computer.clone()).await?;
+        Ok(joined)
+    }
+
+    /// Ends the pair with a computer, and records that. Returns false if there is none.
+    ///
+    /// # Errors
+    /// [`AccessError`]; the pair is kept then.
+    pub async fn forget_computer(&self, name: &str) -> Result<bool, AccessError> {
+        self.may(Action::ManageComputers)?;
+        let forgotten = self.computer_directory()?.forget(name).await?;
+        if forgotten {
+            self.record_computer(AuditAction::ComputerForgotten, name.to_owned()).await?;
+        }
+        Ok(forgotten)
+    }
+
+    async fn record_computer(&self, action: AuditAction, detail: String) -> Result<(), HallError> {
+        let entry = AuditEntry::of(&self.caller, action, self.hall.now());
+        Ok(self.hall.inner.store.principals.record(&AuditEntry { detail, ..entry }).await?)
+    }
+}

@@ -1,0 +1,61 @@
+//! Computers: several servers with data folders of their own, which meet at a private Redis.
+
+mod pairs;
+
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use moothall_testkit::redis::RedisServer;
+use serde_json::Value;
+
+use crate::harness::{Home, Server, comes_about, stderr};
+
+/// Runs a command of `moothall computers` with words on its standard input.
+pub fn computers(server: &Server<'_>, args: &[&str], input: &str) -> Output {
+    let args: Vec<&str> = ["computers"].iter().chain(args).copied().collect();
+    let mut command = server.command(&args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// Returns the line that a command printed.
+pub fn line(output: &Output) -> String {
+    assert!(output.status.success(), "{}", stderr(output));
+    String::from_utf8(output.stdout.clone()).unwrap().trim().to_owned()
+}
+
+/// Invites a computer by a server that has no id yet.
+pub fn invited(server: &Server<'_>, name: &str, redis: &RedisServer) -> String {
+    let args = ["invite", "--name", name, "--redis", &redis.url(), "--up", "1"];
+    line(&computers(server, &args, ""))
+}
+
+/// Pairs two servers: the first invites, and the second joins.
+pub fn pair(one: &Server<'_>, other: &Server<'_>, redis: &RedisServer) {
+    let invitation = invited(one, "workstation", redis);
+    let answer = line(&computers(other, &["join", "-", "--name", "laptop"], &invitation));
+    let joined = computers(one, &["join", "-"], &answer);
+    assert!(joined.status.success(), "{}", stderr(&joined));
+}
+
+/// Returns what a server says of a computer.
+pub fn computer(server: &Server<'_>, name: &str) -> Value {
+    let list = server.json(&["computers"]);
+    let all = list["computers"].as_array().unwrap();
+    all.iter().find(|one| one["name"] == name).cloned().unwrap_or_default()
+}
+
+/// Waits until a server says that a computer has a state.
+pub async fn until_state(server: &Server<'_>, name: &str, state: &str) {
+    let is_so = async || computer(server, name)["state"] == state;
+    assert!(comes_about(is_so).await, "{}", server.json(&["computers"]));
+}
+
+/// Returns the home of a server that signs its requests.
+pub fn home() -> Home {
+    let home = Home::new();
+    home.sign();
+    home
+}

@@ -1,0 +1,121 @@
+//! Other computers: the right to pair them, its record, and words that name a session of one.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use moothall_engine::computers::{
+    ComputerDirectory, ComputerError, ComputerPlace, ComputersStatus, JoinOutcome, NewComputer,
+    PostStatus,
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::server::Server;
+
+/// A laptop that is paired with a workstation.
+struct Laptop;
+
+#[async_trait]
+impl ComputerDirectory for Laptop {
+    fn place_of(&self, name: &str) -> Option<ComputerPlace> {
+        match name {
+            "laptop" => Some(ComputerPlace::Here),
+            "workstation" => Some(ComputerPlace::Elsewhere),
+            _ => None,
+        }
+    }
+
+    async fn computers(&self) -> ComputersStatus {
+        let post = PostStatus {
+            address: "redis://host".into(),
+            fault: None,
+            round_trip: None,
+            eviction: None,
+            cure: None,
+        };
+        ComputersStatus { computers: Vec::new(), post: Some(post) }
+    }
+
+    async fn invite(&self, _: NewComputer) -> Result<String, ComputerError> {
+        Ok("moothall-join-1:secret".into())
+    }
+
+    async fn join(&self, line: &str, _: NewComputer) -> Result<JoinOutcome, ComputerError> {
+        match line {
+            "good" => Ok(JoinOutcome::Paired { computer: "workstation".into() }),
+            _ => Err(ComputerError::BadLine("it was used".into())),
+        }
+    }
+
+    async fn forget(&self, name: &str) -> Result<bool, ComputerError> {
+        Ok(name == "workstation")
+    }
+}
+
+/// Serves the laptop, as long as the returned directory lives.
+fn serve(server: &Server) -> Arc<dyn ComputerDirectory> {
+    let laptop: Arc<dyn ComputerDirectory> = Arc::new(Laptop);
+    server.hall.serve_computers(Arc::downgrade(&laptop));
+    laptop
+}
+
+#[tokio::test]
+async fn a_word_with_a_computer_means_the_session_there() {
+    let (server, _stage) = Server::with_terminals().await;
+    let body = json!({"client": "demo", "name": "planner", "cwd": std::env::temp_dir()});
+    let (_, session) = server.post("/sessions", body).await;
+    let code = async |word: &str| {
+        let (status, answer) = server.get(&format!("/sessions/{word}")).await;
+        (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned(), answer)
+    };
+    assert_eq!(code("planner@laptop").await.1, "invalid_session", "there are no computers");
+    let _laptop = serve(&server);
+    assert_eq!(code("planner@laptop").await.2["id"], session["id"]);
+    let (status, elsewhere, answer) = code("planner@workstation").await;
+    assert_eq!((status, elsewhere.as_str()), (409, "elsewhere"), "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("ssh workstation moothall attach planner"), "{message}");
+    let (status, unknown, answer) = code("planner@nowhere").await;
+    assert_eq!((status, unknown.as_str()), (422, "invalid_session"), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("nowhere"), "{answer}");
+    // All ways to a session read its word in one place.
+    let sent =
+        server.post("/sessions/planner@workstation/messages", json!({"message": "hi"})).await;
+    assert_eq!((sent.0, &sent.1["error"]["code"]), (409, &json!("elsewhere")));
+    let members = json!([{"session": "planner"}, {"session": "builder@workstation"}]);
+    let linked = server.post("/links", json!({"members": members})).await;
+    assert_eq!((linked.0, &linked.1["error"]["code"]), (409, &json!("elsewhere")));
+}
+
+#[tokio::test]
+async fn computers_are_paired_by_operators_alone_and_it_is_recorded() {
+    let server = Server::start().await;
+    let (_, none) = server.as_operator(Method::GET, "/computers", json!(null)).await;
+    assert_eq!(none, json!({"computers": [], "post": null}));
+    let absent = server.as_operator(Method::POST, "/computers/invitations", json!({})).await;
+    assert_eq!((absent.0, &absent.1["error"]["code"]), (409, &json!("no_computers")));
+    let _laptop = serve(&server);
+    let pairing: [(Method, &str, Value); 3] = [
+        (Method::POST, "/computers/invitations", json!({"redis": "redis://:secret@host"})),
+        (Method::POST, "/computers/join", json!({"line": "good"})),
+        (Method::DELETE, "/computers/workstation", json!(null)),
+    ];
+    for (method, path, body) in pairing {
+        let (status, refused) = server.unproven(method.clone(), path, body.clone()).await;
+        assert!(matches!(status, 401 | 403), "{path}: {refused}");
+        let (status, answer) = server.as_operator(method, path, body).await;
+        assert_eq!(status, 200, "{path}: {answer}");
+    }
+    let used = server.as_operator(Method::POST, "/computers/join", json!({"line": "used"})).await;
+    assert_eq!((used.0, &used.1["error"]["code"]), (422, &json!("bad_line")));
+    // The address of the post is for operators.
+    let (_, list) = server.unproven(Method::GET, "/computers", json!(null)).await;
+    assert_eq!(list["post"], json!(null));
+    let (_, list) = server.as_operator(Method::GET, "/computers", json!(null)).await;
+    assert_eq!(list["post"]["address"], "redis://host");
+    let (_, audit) = server.as_operator(Method::GET, "/audit?limit=20", json!(null)).await;
+    let rows = audit["rows"].as_array().unwrap().iter().filter_map(|row| row["deed"].as_str());
+    let rows: Vec<&str> = rows.filter(|deed| deed.starts_with("computer_")).collect();
+    assert_eq!(rows, ["computer_forgotten", "computer_paired", "computer_invited"]);
+    assert!(!audit.to_string().contains("secret"), "{audit}");
+}
