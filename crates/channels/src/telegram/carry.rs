@@ -123,7 +123,7 @@ impl Telegram {
             Ok(content) => content,
             Err(error) => return Outcome::Later { why: error.to_string(), after: None },
         };
-        // What is erased is erased for people too whose pairing is over.
+        // An erasure is carried to people too whose pairing is over.
         let is_read = !matches!(content, Outbound::Nothing | Outbound::Erasure { .. });
         match self.has_reader(&under_way.room).await {
             Err(error) => return Outcome::Later { why: error.to_string(), after: None },

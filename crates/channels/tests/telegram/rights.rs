@@ -58,7 +58,7 @@ async fn after_the_end_of_a_pairing_nothing_more_reaches_the_account() {
     let channels = house.hall.as_(house.owner.clone()).channels().await.unwrap();
     let cure = channels[0].chats[0].cure.clone().unwrap();
     assert!(cure.contains("not paired"), "{cure}");
-    // What the account has is erased there still.
+    // Words that the account has already are still erased there.
     erase(&house, &stream, seq).await;
     let is_gone = |it: &ShownMessage| it.text == "for a paired person" && it.is_deleted;
     house.telegram.wait_for(|it| it.shown(chat).iter().any(is_gone)).await;

@@ -27,7 +27,7 @@ impl Directory {
         let redis = new.redis.as_deref().map(str::parse::<RedisAddress>).transpose();
         let redis = redis.map_err(invalid)?;
         if let Some(pairs) = self.book() {
-            self.change_own(&pairs, &new, redis)?;
+            self.change_own(&pairs, &new, redis).await?;
             return Ok(pairs);
         }
         let Some(redis) = redis else {
@@ -46,7 +46,7 @@ impl Directory {
         Ok(pairs)
     }
 
-    fn change_own(
+    async fn change_own(
         &self,
         pairs: &Pairs,
         new: &NewComputer,
@@ -67,7 +67,7 @@ impl Directory {
             return Ok(());
         }
         pairs.set_own(name, redis, own.ca).map_err(of_pairs)?;
-        self.run()
+        self.run().await
     }
 
     /// Takes a line: an invitation of another computer, or the answer to one of this one.

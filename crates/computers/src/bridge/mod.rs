@@ -58,7 +58,7 @@ impl Computers {
     ///
     /// # Errors
     /// [`HallError::ShuttingDown`].
-    pub fn open(hall: &Hall, folder: PathBuf) -> Result<Self, HallError> {
+    pub async fn open(hall: &Hall, folder: PathBuf) -> Result<Self, HallError> {
         let Some(open) = hall.weak().enter() else { return Err(HallError::ShuttingDown) };
         let log = log_of(open.store().upkeep.log_id());
         let pairs = Pairs::open(&folder).unwrap_or_else(|error| {
@@ -76,7 +76,7 @@ impl Computers {
             tasks: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
         });
-        if let Err(error) = inner.run() {
+        if let Err(error) = inner.run().await {
             tracing::error!(%error, "the post of this computer cannot be used");
         }
         let directory: Arc<dyn ComputerDirectory> = inner.clone();
@@ -86,10 +86,7 @@ impl Computers {
 
     /// Ends the tasks, and gives back this computer's place at the post.
     pub async fn close(self) {
-        let tasks = lock(&self.inner.tasks).take();
-        if let Some(tasks) = tasks {
-            tasks.close().await;
-        }
+        self.inner.end_tasks().await;
     }
 }
 
@@ -106,24 +103,30 @@ impl Directory {
         lock(&self.pairs).clone()
     }
 
+    /// Ends the tasks, and gives back this computer's place at the post.
+    async fn end_tasks(&self) {
+        let tasks = lock(&self.tasks).take();
+        if let Some(tasks) = tasks {
+            tasks.close().await;
+        }
+    }
+
     /// Begins the tasks of the post if there is a pair, and ends them if there is none.
-    fn run(&self) -> Result<(), ComputerError> {
-        let mut tasks = lock(&self.tasks);
+    async fn run(&self) -> Result<(), ComputerError> {
         let Some(pairs) = self.book().filter(|pairs| !pairs.all().is_empty()) else {
-            *tasks = None;
+            self.end_tasks().await;
             return Ok(());
         };
         let own = pairs.own();
-        match tasks.as_ref() {
-            Some(known) if known.is_for(&own) => known.wake(),
-            _ => {
-                let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
-                let post =
-                    Arc::new(post.map_err(|error| ComputerError::Invalid(error.to_string()))?);
-                let peers = self.peers.clone();
-                *tasks = Some(PostTasks::begin(self.hall.clone(), pairs, self.log, post, peers));
-            }
+        if let Some(known) = lock(&self.tasks).as_ref().filter(|known| known.is_for(&own)) {
+            known.wake();
+            return Ok(());
         }
+        self.end_tasks().await;
+        let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
+        let post = Arc::new(post.map_err(|error| ComputerError::Invalid(error.to_string()))?);
+        let (hall, peers) = (self.hall.clone(), self.peers.clone());
+        *lock(&self.tasks) = Some(PostTasks::begin(hall, pairs, self.log, post, peers));
         Ok(())
     }
 
@@ -214,7 +217,7 @@ impl ComputerDirectory for Directory {
     async fn join(&self, line: &str, new: NewComputer) -> Result<JoinOutcome, ComputerError> {
         let _changing = self.changing.lock().await;
         let joined = self.take_line(line.trim(), new).await?;
-        self.run()?;
+        self.run().await?;
         Ok(joined)
     }
 
@@ -230,7 +233,7 @@ impl ComputerDirectory for Directory {
         }
         let forgotten = pairs.forget(pair.id).map_err(not_kept)?;
         self.peers.forget(pair.id);
-        self.run()?;
+        self.run().await?;
         Ok(forgotten)
     }
 }

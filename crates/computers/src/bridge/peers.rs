@@ -14,6 +14,9 @@ use crate::id::{BootId, ComputerId};
 use crate::invitation::Pair;
 use crate::post::LeaseAnswer;
 
+/// Time after an introduction within which another one is not answered. Without it two computers
+/// would answer each other for ever; with it, an introduction that was lost is made again.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 /// Time for which a computer that is there may leave an introduction without an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 
@@ -30,6 +33,8 @@ struct Peer {
     /// The boot that holds its lease, and since when it is known.
     there: Option<(BootId, Instant)>,
     hello: Option<PeerHello>,
+    /// Time at which this computer last introduced itself to it.
+    introduced: Option<Instant>,
     seen_at: Option<Timestamp>,
     /// The reason for which it is refused, or refuses this one.
     fault: Option<&'static str>,
@@ -75,13 +80,15 @@ impl Peers {
         lock(&self.known).values_mut().for_each(|peer| peer.there = None);
     }
 
-    /// Notes an introduction. Returns true if it is the first of this boot.
+    /// Notes an introduction. Returns true if it is to be answered: it is the first of this boot,
+    /// or the last answer was perhaps lost.
     pub(super) fn note_hello(
         &self,
         id: ComputerId,
         boot: BootId,
         hello: &Hello,
         now: Timestamp,
+        clock: Instant,
     ) -> bool {
         let mut known = lock(&self.known);
         let peer = known.entry(id).or_default();
@@ -94,9 +101,15 @@ impl Peers {
         (peer.seen_at, peer.fault) = (Some(now), None);
         // Its lease is read only at the next renewal.
         if peer.there.is_none_or(|(there, _)| there != boot) {
-            peer.there = Some((boot, Instant::now()));
+            peer.there = Some((boot, clock));
         }
-        is_first
+        let is_recent = |at| clock.saturating_duration_since(at) < ANSWERED_WITHIN;
+        is_first || !peer.introduced.is_some_and(is_recent)
+    }
+
+    /// Notes that this computer introduces itself to another.
+    pub(super) fn note_introduced(&self, id: ComputerId, clock: Instant) {
+        lock(&self.known).entry(id).or_default().introduced = Some(clock);
     }
 
     /// Notes the reason for which a computer is refused.
@@ -146,10 +159,11 @@ impl Peers {
 impl Peer {
     /// Returns the state, with the next step for people if it needs one.
     fn state(&self) -> (ComputerState, Option<String>) {
-        let Some((boot, since)) = self.there else { return (ComputerState::Away, None) };
+        // The other computer may have ended its tasks with the pair, so its lease says nothing.
         if let Some(fault) = self.fault {
             return (ComputerState::Refused, Some(fault.to_owned()));
         }
+        let Some((boot, since)) = self.there else { return (ComputerState::Away, None) };
         if self.hello.as_ref().is_some_and(|hello| hello.boot == boot) {
             return (ComputerState::Up, None);
         }
@@ -160,5 +174,53 @@ impl Peer {
                     its answer here; if it has forgotten this computer, forget it here too and \
                     pair both anew.";
         (ComputerState::Refused, Some(cure.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::frame::SendingHead;
+    use crate::id::LogId;
+    use crate::keys::PairKey;
+
+    fn hello() -> Hello {
+        Hello {
+            program: "1.0.0".into(),
+            name: "workstation".parse().unwrap(),
+            clock_ms: 0,
+            sending: SendingHead { log: LogId::random(), first: 1, last: 0 },
+            received: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_lost_introduction_is_made_again_and_two_do_not_answer_each_other_for_ever() {
+        let (peers, begin) = (Peers::default(), Instant::now());
+        let (id, boot) = (ComputerId::random(1).unwrap(), BootId::random());
+        let heard = |after: u64| {
+            let clock = begin + Duration::from_secs(after);
+            let is_answered = peers.note_hello(id, boot, &hello(), Timestamp::default(), clock);
+            if is_answered {
+                peers.note_introduced(id, clock);
+            }
+            is_answered
+        };
+        assert!(heard(0), "the first of its boot");
+        assert!(!heard(1), "it answers ours");
+        assert!(heard(10), "it asks again, so it has not heard ours");
+        assert!(!heard(11));
+    }
+
+    #[test]
+    fn a_computer_that_ended_the_pair_is_refused_after_it_is_gone_too() {
+        let (peers, id) = (Peers::default(), ComputerId::random(1).unwrap());
+        let pair = Pair { id, name: "workstation".parse().unwrap(), key: PairKey::random() };
+        peers.note_fault(id, "It has forgotten this computer.");
+        peers.note_away();
+        let status = peers.status(&pair);
+        assert_eq!(status.state, ComputerState::Refused);
+        assert!(status.cure.is_some());
     }
 }

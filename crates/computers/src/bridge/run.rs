@@ -198,7 +198,8 @@ impl PostLink {
         };
         match Frame::decode(&letter.body) {
             Ok(Frame::Hello(hello)) => {
-                if self.peers.note_hello(sender, boot, &hello, self.hall.now()) {
+                let (now, clock) = (self.hall.now(), Instant::now());
+                if self.peers.note_hello(sender, boot, &hello, now, clock) {
                     self.introduce(&pair).await;
                 }
             }
@@ -228,6 +229,7 @@ impl PostLink {
 
     /// Introduces this computer to another.
     async fn introduce(&self, pair: &Pair) {
+        self.peers.note_introduced(pair.id, Instant::now());
         let own = self.pairs.own();
         let hello = Hello {
             program: env!("CARGO_PKG_VERSION").to_owned(),

@@ -158,7 +158,8 @@ async fn two_boots_of_one_id_see_each_other() {
     let (post, copy, peer) = (server.post(own), server.post(own), server.post(other));
     assert_eq!(post.renew(one, &[other]).await.unwrap().peers.len(), 0);
     assert_eq!(copy.renew(two, &[]).await.unwrap().holder, one);
-    assert_eq!(post.renew(one, &[]).await.unwrap().holder, one);
+    let answer = post.renew(one, &[]).await.unwrap();
+    assert_eq!((answer.holder, answer.rival), (one, Some(two)), "the holder learns of it");
     let answer = peer.renew(two, &[own, other]).await.unwrap();
     assert_eq!(answer.holder, two);
     assert_eq!(answer.peers.get(&own), Some(&one));

@@ -88,7 +88,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let hall = open_hall(store.clone(), registry, &settled.config, &sessions).await?;
     carry_harvests(&hall, &settled.config).await?;
     let channels = open_channels(&hall, &settled).await?;
-    let computers = open_computers(&hall, &settled)?;
+    let computers = open_computers(&hall, &settled).await?;
     let host = terminals.as_ref().map(Terminals::programs);
     let listening = terminals.map(|terminals| terminals.listen(sessions.clone()));
     let reach = Reach::of(address, &settled.config.server, tls.as_ref());
@@ -418,8 +418,9 @@ async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
 }
 
 /// Opens the other computers that are paired with this one.
-fn open_computers(hall: &Hall, settled: &StartupSettings) -> Result<Computers, Fault> {
+async fn open_computers(hall: &Hall, settled: &StartupSettings) -> Result<Computers, Fault> {
     Computers::open(hall, settled.data.clone())
+        .await
         .map_err(|error| Fault::new(Exit::Failure, "cannot open the computers").because(error))
 }
 
