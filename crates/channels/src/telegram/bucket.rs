@@ -1,7 +1,9 @@
 //! The rates at which one bot may call: per bot, per chat and per group.
 //!
 //! Pure: the time is an argument. Edits and typing count like messages. A wait that Telegram
-//! demanded is a hold, obeyed exactly.
+//! demanded is a hold, obeyed exactly. A slot can be taken a little before its time, so that a
+//! delivery keeps its note while it waits and not after: its call would be late, and several that
+//! waited for one write would come at once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -69,10 +71,10 @@ impl RecentCalls {
         }
     }
 
-    fn note(&mut self, now: Instant, limit: Limit) {
-        let due = self.due.back().map_or(now, |last| now.max(*last + limit.step()));
+    fn note(&mut self, at: Instant, limit: Limit) {
+        let due = self.due.back().map_or(at, |last| at.max(*last + limit.step()));
         self.due.push_back(due);
-        self.last = Some(now);
+        self.last = Some(at);
     }
 
     /// Moves the newest call to the time at which it is made.
@@ -94,7 +96,13 @@ impl RecentCalls {
 
     /// True if at least half of the limit is left.
     fn is_calm(&self, limit: Limit) -> bool {
-        2 * self.due.len() <= limit.calls
+        self.calm_at(limit).is_none()
+    }
+
+    /// Returns the time at which half of the limit is left again, if less is left now.
+    fn calm_at(&self, limit: Limit) -> Option<Instant> {
+        let newest_to_leave = self.due.len().checked_sub(limit.calls / 2 + 1)?;
+        self.due.get(newest_to_leave).map(|at| *at + limit.span)
     }
 }
 
@@ -117,9 +125,19 @@ impl ChatCalls {
         self.chat.due.is_empty() && self.group.due.is_empty() && self.held.is_none()
     }
 
-    fn blocked_until(&self, now: Instant, is_group: bool, rates: &CallRates) -> Option<Instant> {
+    /// Returns the time of the chat's next free slot, if none is free. Until the bot is calm, calls
+    /// come evenly: a burst would take the slots of other chats, and Telegram may refuse it.
+    fn blocked_until(
+        &self,
+        now: Instant,
+        is_group: bool,
+        rates: &CallRates,
+        calm_at: Option<Instant>,
+    ) -> Option<Instant> {
         let group = self.group.full_until(now, rates.group).filter(|_| is_group);
-        self.held.max(self.chat.full_until(now, rates.chat)).max(group)
+        let even = self.chat.last.map(|last| last + rates.chat.step()).min(calm_at);
+        let even = even.filter(|until| *until > now);
+        self.held.max(self.chat.full_until(now, rates.chat)).max(group).max(even)
     }
 
     fn is_calm(&self, is_group: bool, rates: &CallRates) -> bool {
@@ -152,15 +170,34 @@ impl Bucket {
     /// # Errors
     /// The earliest time at which a slot can be free. Another call may take it first.
     pub fn ready_at(&mut self, now: Instant, chat: i64, is_group: bool) -> Result<(), Instant> {
+        self.book(now, Duration::ZERO, chat, is_group).map(drop)
+    }
+
+    /// Takes a slot for one call in a chat, if its time comes within `lead`, and returns its time.
+    /// The call begins with [`Bucket::start`].
+    ///
+    /// # Errors
+    /// The earliest time at which a slot can be taken. Another call may take it first.
+    pub fn book(
+        &mut self,
+        now: Instant,
+        lead: Duration,
+        chat: i64,
+        is_group: bool,
+    ) -> Result<Instant, Instant> {
         self.forget(now, chat);
         let (now, rates) = (self.now, self.rates);
+        let calm_at = self.bot.calm_at(rates.bot);
         let in_chat = self.chats.get(&chat);
-        let blocked = in_chat.and_then(|calls| calls.blocked_until(now, is_group, &rates));
-        if let Some(until) = self.held.max(self.bot.full_until(now, rates.bot)).max(blocked) {
-            return Err(until);
+        let blocked = in_chat.and_then(|calls| calls.blocked_until(now, is_group, &rates, calm_at));
+        let at = self.held.max(self.bot.full_until(now, rates.bot)).max(blocked).unwrap_or(now);
+        match at.checked_sub(lead).filter(|from| *from > now) {
+            Some(from) => Err(from),
+            None => {
+                self.take(at, chat, is_group);
+                Ok(at)
+            }
         }
-        self.take(chat, is_group);
-        Ok(())
     }
 
     /// Takes a slot for a call that may be left out, such as typing, if at least half of every
@@ -182,25 +219,34 @@ impl Bucket {
         *held = (*held).max(Some(until));
     }
 
-    fn take(&mut self, chat: i64, is_group: bool) {
-        let (now, rates) = (self.now, self.rates);
-        self.bot.note(now, rates.bot);
+    fn take(&mut self, at: Instant, chat: i64, is_group: bool) {
+        let rates = self.rates;
+        self.bot.note(at, rates.bot);
         let calls = self.chats.entry(chat).or_default();
-        calls.chat.note(now, rates.chat);
+        calls.chat.note(at, rates.chat);
         if is_group {
-            calls.group.note(now, rates.group);
+            calls.group.note(at, rates.group);
         }
     }
 
-    /// Notes that the call of the newest slot in a chat is made only now: the note of a delivery is
-    /// kept between the two, and the next slot is counted from the call.
-    pub fn retime(&mut self, now: Instant, chat: i64) {
+    /// Begins the call of the newest slot in a chat, at its time or later. Later slots are counted
+    /// from the call.
+    ///
+    /// # Errors
+    /// The end of a hold that came after the slot was taken: the call must not be made before.
+    pub fn start(&mut self, now: Instant, chat: i64) -> Result<(), Instant> {
         self.now = self.now.max(now);
-        self.bot.retime(self.now);
-        if let Some(calls) = self.chats.get_mut(&chat) {
-            calls.chat.retime(self.now);
-            calls.group.retime(self.now);
+        let now = self.now;
+        let in_chat = self.chats.get(&chat).and_then(|calls| calls.held);
+        if let Some(until) = self.held.max(in_chat).filter(|until| *until > now) {
+            return Err(until);
         }
+        self.bot.retime(now);
+        if let Some(calls) = self.chats.get_mut(&chat) {
+            calls.chat.retime(now);
+            calls.group.retime(now);
+        }
+        Ok(())
     }
 
     /// Advances the time, and forgets the calls that no longer count: those of the bot and of this
@@ -236,7 +282,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Wait(u64),
-        Call { chat: i64, typing: bool },
+        Call { chat: i64, typing: bool, lead: u64 },
         Hold { chat: Option<i64>, ms: u64 },
     }
 
@@ -244,7 +290,8 @@ mod tests {
         let chat = || -20..20_i64;
         let step = prop_oneof![
             2 => (0..900_u64).prop_map(Step::Wait),
-            9 => (chat(), any::<bool>()).prop_map(|(chat, typing)| Step::Call { chat, typing }),
+            9 => (chat(), any::<bool>(), 0..80_u64)
+                .prop_map(|(chat, typing, lead)| Step::Call { chat, typing, lead }),
             1 => (prop::option::of(chat()), 1..9_000_u64)
                 .prop_map(|(chat, ms)| Step::Hold { chat, ms }),
         ];
@@ -301,20 +348,21 @@ mod tests {
                         bucket.hold(chat, now + ms(time));
                         holds.push((chat, now + ms(time)));
                     }
-                    Step::Call { chat, typing } => {
-                        let free = if typing {
-                            bucket.try_take(now, chat, is_group(chat))
+                    Step::Call { chat, typing, lead } => {
+                        let slot = if typing {
+                            bucket.try_take(now, chat, is_group(chat)).then_some(now)
                         } else {
-                            let answer = bucket.ready_at(now, chat, is_group(chat));
-                            prop_assert!(answer.err().is_none_or(|at| at > now));
-                            answer.is_ok()
+                            let booked = bucket.book(now, ms(lead), chat, is_group(chat));
+                            prop_assert!(booked.err().is_none_or(|at| at > now));
+                            booked.ok()
                         };
-                        if free {
+                        if let Some(slot) = slot {
+                            prop_assert!(slot >= now && slot <= now + ms(lead));
                             let held = |(of, until): &(Option<i64>, Instant)| {
-                                of.is_none_or(|of| of == chat) && *until > now
+                                of.is_none_or(|of| of == chat) && *until > slot
                             };
                             prop_assert!(!holds.iter().any(held));
-                            calls.push((chat, now));
+                            calls.push((chat, slot));
                         }
                     }
                 }
@@ -383,12 +431,50 @@ mod tests {
                 now = at;
             }
             now += ms(late);
-            bucket.retime(now, 7);
+            assert_eq!(bucket.start(now, 7), Ok(()));
             made.push(now);
         }
         let second = Duration::from_secs(1);
         let after_burst = &made[RATES.chat.calls - 1..];
         assert!(after_burst.windows(2).all(|pair| pair[1] - pair[0] >= second), "{made:?}");
+    }
+
+    #[test]
+    fn a_chat_has_no_burst_while_its_bot_is_busy() {
+        let begin = Instant::now();
+        let mut bucket = Bucket::new(RATES, begin);
+        assert_eq!(bucket.ready_at(begin, 1, false), Ok(()));
+        for chat in 10..10 + 15 {
+            assert_eq!(bucket.ready_at(begin, chat, false), Ok(()));
+        }
+        // The bot is calm again before the chat's even call is due.
+        let calm = begin + RATES.bot.span;
+        let even = begin + RATES.chat.step();
+        assert_eq!(bucket.ready_at(begin, 1, false), Err(calm.min(even)));
+        for chat in 30..30 + 13 {
+            assert_eq!(bucket.ready_at(begin + ms(500), chat, false), Ok(()));
+        }
+        assert_eq!(bucket.ready_at(begin + ms(500), 1, false), Err(even));
+        assert_eq!(bucket.ready_at(even, 1, false), Ok(()));
+    }
+
+    #[test]
+    fn a_slot_is_booked_ahead_and_a_hold_that_comes_meanwhile_is_obeyed() {
+        let begin = Instant::now();
+        let mut bucket = Bucket::new(RATES, begin);
+        for _ in 1..RATES.chat.calls {
+            assert_eq!(bucket.book(begin, ms(50), 7, false), Ok(begin));
+        }
+        let slot = begin + RATES.chat.step();
+        assert_eq!(bucket.book(begin, ms(50), 7, false), Err(slot - ms(50)));
+        assert_eq!(bucket.book(slot - ms(50), ms(50), 7, false), Ok(slot));
+        let next = begin + RATES.chat.span;
+        assert_eq!(bucket.book(slot, ms(50), 7, false), Err(next - ms(50)));
+        let held_until = slot + ms(900);
+        bucket.hold(Some(7), held_until);
+        assert_eq!(bucket.start(slot, 7), Err(held_until));
+        assert_eq!(bucket.start(slot, 8), Ok(()));
+        assert_eq!(bucket.start(held_until, 7), Ok(()));
     }
 
     #[test]

@@ -29,6 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause of deliveries while no bot can send.
 const NO_BOT_PAUSE: Duration = Duration::from_secs(60);
 
+/// Longest time between the note that a message is being sent and the message, if the bot waits for
+/// its turn. A crash in it leaves the delivery `unknown`, so it is not longer than a note takes.
+const NOTE_LEAD: Duration = Duration::from_millis(50);
+
 /// A delivery under way.
 pub(super) struct Carriage<'a> {
     /// The place to which the delivery goes.
@@ -50,7 +54,7 @@ impl Carriage<'_> {
     }
 
     /// Notes that the next message is being sent.
-    pub(super) async fn note_sending(&mut self) -> Result<(), Outcome> {
+    async fn note_sending(&mut self) -> Result<(), Outcome> {
         self.kept.sending = Some(self.kept.sent.len());
         self.write().await
     }
@@ -260,14 +264,10 @@ impl Telegram {
         markdown: &str,
         reply_to: Option<i64>,
     ) -> SendResult {
-        if let Err(later) = self.wait_for_slot(bot, &under_way.room).await {
-            return SendResult::Over(under_way.put_off(later).await);
-        }
         under_way.kept.rich = true;
-        if let Err(later) = under_way.note_sending().await {
+        if let Err(later) = self.note_until_slot(under_way, bot).await {
             return SendResult::Over(later);
         }
-        bot.bucket().retime(Instant::now(), under_way.room.chat);
         let message = SendRichMessage {
             chat_id: under_way.room.chat,
             thread: under_way.room.topic,
@@ -322,13 +322,9 @@ impl Telegram {
         reply_to: Option<i64>,
         buttons: &[Vec<Button>],
     ) -> SendResult {
-        if let Err(later) = self.wait_for_slot(bot, &under_way.room).await {
-            return SendResult::Over(under_way.put_off(later).await);
-        }
-        if let Err(later) = under_way.note_sending().await {
+        if let Err(later) = self.note_until_slot(under_way, bot).await {
             return SendResult::Over(later);
         }
-        bot.bucket().retime(Instant::now(), under_way.room.chat);
         let entities = if under_way.kept.plain { Vec::new() } else { entities_of(part) };
         let message = SendMessage {
             chat_id: under_way.room.chat,
@@ -395,15 +391,39 @@ impl Telegram {
 
     /// Waits until a bot may send in a chat. Longer waits put the delivery off.
     pub(super) async fn wait_for_slot(&self, bot: &Bot, room: &Room) -> Result<(), Outcome> {
+        self.book_slot(bot, room, Duration::ZERO).await.map(drop)
+    }
+
+    /// Waits until a bot may send the next message of a delivery, and notes just before that it is
+    /// being sent. Longer waits put the delivery off.
+    pub(super) async fn note_until_slot(
+        &self,
+        under_way: &mut Carriage<'_>,
+        bot: &Bot,
+    ) -> Result<(), Outcome> {
+        let slot = match self.book_slot(bot, &under_way.room, NOTE_LEAD).await {
+            Ok(slot) => slot,
+            Err(later) => return Err(under_way.put_off(later).await),
+        };
+        under_way.note_sending().await?;
+        tokio::time::sleep_until(slot).await;
+        let started = bot.bucket().start(Instant::now(), under_way.room.chat);
+        let Err(held_until) = started else { return Ok(()) };
+        under_way.kept.sending = None;
+        Err(under_way.put_off(too_many(held_until)).await)
+    }
+
+    /// Takes a bot's next slot in a chat, at most `lead` before its time, which it returns. Longer
+    /// waits put the delivery off.
+    async fn book_slot(&self, bot: &Bot, room: &Room, lead: Duration) -> Result<Instant, Outcome> {
         let patience = Instant::now() + PATIENCE;
         loop {
-            let Err(ready_at) = self.take_slot(bot, room) else { return Ok(()) };
-            let after = ready_at.saturating_duration_since(Instant::now());
-            if ready_at > patience {
-                let why = "Telegram takes no more messages in this chat for now".to_owned();
-                return Err(Outcome::Later { why, after: Some(after) });
+            let booked = bot.bucket().book(Instant::now(), lead, room.chat, room.is_group());
+            match booked {
+                Ok(slot) => return Ok(slot),
+                Err(ready_at) if ready_at > patience => return Err(too_many(ready_at)),
+                Err(ready_at) => tokio::time::sleep_until(ready_at).await,
             }
-            tokio::time::sleep(after).await;
         }
     }
 
@@ -455,6 +475,12 @@ impl Telegram {
 }
 
 /// Returns the entities of a part in Telegram's form.
+/// Returns the outcome of a delivery that waits for its turn.
+fn too_many(until: Instant) -> Outcome {
+    let why = "Telegram takes no more messages in this chat for now".to_owned();
+    Outcome::Later { why, after: Some(until.saturating_duration_since(Instant::now())) }
+}
+
 pub(super) fn entities_of(part: &Part) -> Vec<Value> {
     part.entities.iter().filter_map(|entity| serde_json::to_value(entity).ok()).collect()
 }

@@ -31,10 +31,7 @@ impl Telegram {
             if !self.may_send_ephemeral(&bot, room.chat, person).await {
                 continue;
             }
-            if let Err(later) = self.wait_for_slot(&bot, &room).await {
-                return Some(under_way.put_off(later).await);
-            }
-            if let Err(later) = under_way.note_sending().await {
+            if let Err(later) = self.note_until_slot(under_way, &bot).await {
                 return Some(later);
             }
             let message = SendMessage {

@@ -269,11 +269,6 @@ impl Telegram {
         }
     }
 
-    /// Takes a bot's turn to send in a chat, or returns when it has one.
-    fn take_slot(&self, bot: &Bot, room: &Room) -> Result<(), Instant> {
-        bot.bucket().ready_at(Instant::now(), room.chat, room.is_group())
-    }
-
     /// Holds a bot back in a chat, or everywhere, for exactly as long as Telegram asked.
     fn hold(&self, bot: &Bot, chat: Option<i64>, after: Duration) {
         bot.bucket().hold(chat, Instant::now() + after);
