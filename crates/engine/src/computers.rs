@@ -1,7 +1,15 @@
 //! Other computers as surfaces see them: their pairs with this one, and their states.
 
+mod remote;
+
 use async_trait::async_trait;
+use moothall_kernel::ids::ComputerId;
 use moothall_kernel::time::{Millis, Timestamp};
+
+pub use remote::{
+    RemoteAnswer, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind, RemoteSession,
+    RemoteWords,
+};
 
 /// The state of a computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
@@ -106,18 +114,53 @@ pub enum ComputerError {
     /// The computers are paired already, or a name is taken.
     #[error("{0}")]
     Taken(String),
+    /// The computer is not there, or does not answer.
+    #[error("{name} is away{}", since.map(|at| format!(" since {at}")).unwrap_or_default())]
+    Away {
+        /// Its name here.
+        name: String,
+        /// Time at which it was last seen, since this server started.
+        since: Option<Timestamp>,
+    },
+    /// The computer refuses what it is asked.
+    #[error("{name}: {}", refusal.message)]
+    Refused {
+        /// Its name here.
+        name: String,
+        /// Its reason.
+        refusal: RemoteRefusal,
+    },
     /// The book of computers cannot be read or written.
     #[error("The computers cannot be kept: {0}")]
     NotKept(String),
 }
 
+impl ComputerError {
+    /// Returns the error for an answer to another question.
+    pub(crate) fn unfit(computer: &PairedComputer, answer: &RemoteAnswer) -> Self {
+        tracing::warn!(computer = computer.name, ?answer, "an answer does not fit its question");
+        let message = "it answered another question than it was asked".to_owned();
+        let refusal = RemoteRefusal { kind: RemoteRefusalKind::Other, message };
+        Self::Refused { name: computer.name.clone(), refusal }
+    }
+}
+
 /// The place that the name of a computer means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ComputerPlace {
     /// This computer.
     Here,
     /// A computer that is paired with this one.
-    Elsewhere,
+    Elsewhere(PairedComputer),
+}
+
+/// A computer that is paired with this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairedComputer {
+    /// Its id, for good.
+    pub id: ComputerId,
+    /// Its name here.
+    pub name: String,
 }
 
 /// The computers of a server, as surfaces ask for them.
@@ -125,6 +168,8 @@ pub enum ComputerPlace {
 pub trait ComputerDirectory: Send + Sync {
     /// Returns the place that a name means; `None` if no computer has it here.
     fn place_of(&self, name: &str) -> Option<ComputerPlace>;
+    /// Returns the computers that are paired with this one, in the order of their names.
+    fn paired(&self) -> Vec<PairedComputer>;
     /// Returns this computer and those that are paired with it.
     async fn computers(&self) -> ComputersStatus;
     /// Makes an invitation for another computer: one line, worth one use for ten minutes. Gives
@@ -138,6 +183,15 @@ pub trait ComputerDirectory: Send + Sync {
     /// # Errors
     /// [`ComputerError`]; the computers are not paired then.
     async fn join(&self, line: &str, new: NewComputer) -> Result<JoinOutcome, ComputerError>;
+    /// Asks a computer, and waits some seconds for its answer.
+    ///
+    /// # Errors
+    /// [`ComputerError::Away`] or [`ComputerError::Refused`].
+    async fn ask(
+        &self,
+        computer: &PairedComputer,
+        question: RemoteQuestion,
+    ) -> Result<RemoteAnswer, ComputerError>;
     /// Ends the pair with a computer: its key is deleted. Returns false if there is none.
     ///
     /// # Errors

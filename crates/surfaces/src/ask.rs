@@ -3,8 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use moothall_engine::access::SessionRequestError;
-use moothall_engine::door::{Action, Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
+use moothall_engine::access::{AccessError, SessionRequestError};
+use moothall_engine::door::{
+    Action, ComputerSessions, Door, NewProgram, NewWords, ProgramFrom, SendOutcome,
+};
 use moothall_engine::hall::{HallError, Idempotency};
 use moothall_engine::sessions::{
     AdoptRequest, Asker, FirstWords, LINK_EXCHANGES_MAX, LastWords, Link, Member, NewLink, Status,
@@ -17,7 +19,7 @@ use crate::request::{self, stream_id};
 use crate::strict::Inbound;
 use crate::wire::{
     self, Adoption, LinkEntry, LinkList, MessageSent, NewLinkMember, NewSession, ProgramEntry,
-    SendAnswer, SessionEntry, SessionList, StartAsked,
+    SendAnswer, SessionEntry, SessionList, SilentComputer, StartAsked,
 };
 
 /// Maximum number of members in one request.
@@ -37,14 +39,25 @@ pub fn non_empty(text: Option<String>) -> Option<String> {
 }
 
 /// Returns the sessions, and the programs that can be started.
-pub async fn list(door: &Door, ended: bool) -> ApiResult<SessionList> {
+pub async fn list(door: &Door, ended: bool, computer: Option<&str>) -> ApiResult<SessionList> {
     let programs =
         door.programs()?.into_iter().map(|(client, summary)| ProgramEntry { client, summary });
-    let mut sessions = Vec::new();
-    for status in door.sessions(ended)? {
-        sessions.push(session(door, &status).await?);
+    let listed = door.sessions_on(computer, ended).await?;
+    let (mut sessions, mut silent) = (Vec::new(), Vec::new());
+    for status in &listed.here {
+        sessions.push(session(door, status).await?);
     }
-    Ok(SessionList { sessions, programs: programs.collect() })
+    for ComputerSessions { computer, sessions: told } in listed.elsewhere {
+        let entry = |one| SessionEntry::elsewhere(one, &computer);
+        match told {
+            Ok(told) => sessions.extend(told.into_iter().map(entry)),
+            Err(error) => {
+                let reason = ApiError::from(AccessError::from(error)).detail().message.clone();
+                silent.push(SilentComputer { name: computer, reason });
+            }
+        }
+    }
+    Ok(SessionList { sessions, programs: programs.collect(), silent })
 }
 
 /// Returns a session as a wire type, with the sessions that its links wait for. The last lines of

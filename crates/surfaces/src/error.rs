@@ -6,7 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use moothall_engine::access::{AccessDenial, AccessError, SessionRequestError};
 use moothall_engine::channels::ChannelError;
-use moothall_engine::computers::ComputerError;
+use moothall_engine::computers::{ComputerError, RemoteRefusalKind};
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -61,6 +61,8 @@ codes! {
     Unauthenticated = 401 "The credential is missing or not valid: unknown, mistyped, expired, \
         revoked, or of a session that has ended. Send `Authorization: Bearer <token>`, or sign in.";
     Forbidden = 403 "The caller lacks the right for this; the message says what is needed.";
+    ComputerRefused = 403 "The other computer does not allow this to this one; the message says \
+        what is needed there.";
     WrongOrigin = 403 "The request comes from a web page that this server does not trust.";
     OtherUser = 403 "This server admits only the user of this computer who runs it, and you are \
         another user. That user can admit all users with `other_users = true` in `[server]`, or \
@@ -158,6 +160,8 @@ codes! {
         `Retry-After` seconds.";
     NoSeats = 503 "All connections of the server are in use; the reserve is for operators. Try \
         again after `Retry-After` seconds.";
+    Away = 503 "The other computer is not there, or did not answer within five seconds. The \
+        message says since when.";
     ShuttingDown = 503 "The server is shutting down. The request had no effect; try again after \
         `Retry-After` seconds.";
     DiskFull = 507 "The disk is full. The request had no effect; reading still works.";
@@ -376,6 +380,13 @@ impl ApiError {
             ComputerError::Invalid(_) => Code::InvalidField,
             ComputerError::BadLine(_) => Code::BadLine,
             ComputerError::Taken(_) => Code::ComputerTaken,
+            ComputerError::Away { .. } => Code::Away,
+            ComputerError::Refused { refusal, .. } => match refusal.kind {
+                RemoteRefusalKind::NotAllowed | RemoteRefusalKind::Other => Code::ComputerRefused,
+                RemoteRefusalKind::SessionNotFound => Code::SessionNotFound,
+                RemoteRefusalKind::SessionEnded => Code::SessionEnded,
+                RemoteRefusalKind::Invalid => Code::InvalidSession,
+            },
             ComputerError::NotKept(_) => Code::IoError,
         };
         Self::new(code, error.to_string())

@@ -16,3 +16,5 @@ pub mod fake_tui;
 pub mod telegram;
 #[cfg(feature = "fakes")]
 pub mod redis;
+#[cfg(feature = "fakes")]
+pub mod redis_wire;

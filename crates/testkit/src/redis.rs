@@ -46,6 +46,11 @@ impl RedisServer {
         format!("redis+unix://{}", socket(self.folder.path()).display())
     }
 
+    /// Returns the socket on which the server listens.
+    pub fn socket(&self) -> PathBuf {
+        socket(self.folder.path())
+    }
+
     /// Kills the server, which loses everything.
     pub fn kill(&mut self) {
         let _ = self.child.kill();

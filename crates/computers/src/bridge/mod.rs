@@ -2,6 +2,8 @@
 //!
 //! A hall without pairs runs nothing of this: it has no task, no connection and no id.
 
+mod calls;
+pub mod config;
 mod line;
 mod peers;
 mod run;
@@ -13,17 +15,19 @@ use std::time::Instant;
 use async_trait::async_trait;
 use moothall_engine::computers::{
     ComputerDirectory, ComputerError, ComputerPlace, ComputerState, ComputerStatus,
-    ComputersStatus, JoinOutcome, NewComputer, PostStatus,
+    ComputersStatus, JoinOutcome, NewComputer, PairedComputer, PostStatus, RemoteAnswer,
+    RemoteQuestion,
 };
 use moothall_engine::hall::{Hall, HallError};
 use moothall_kernel::time::Millis;
 
 use crate::id::LogId;
-use crate::invitation::OpenInvitations;
+use crate::invitation::{OpenInvitations, Pair};
 use crate::pairs::Pairs;
 use crate::redis_post::RedisPost;
+use config::ComputersConfig;
 use peers::Peers;
-use run::PostTasks;
+use run::{PostParts, PostTasks};
 
 /// The computers of a server. Dropping them ends their tasks.
 pub struct Computers {
@@ -38,6 +42,8 @@ struct Directory {
     pairs: Mutex<Option<Arc<Pairs>>>,
     invitations: Mutex<OpenInvitations>,
     peers: Arc<Peers>,
+    /// The rights of other computers here.
+    config: Arc<Mutex<ComputersConfig>>,
     /// The tasks of the post, while there are pairs.
     tasks: Mutex<Option<PostTasks>>,
     /// Held while the book changes, so that two requests do not give the computer two ids.
@@ -58,7 +64,11 @@ impl Computers {
     ///
     /// # Errors
     /// [`HallError::ShuttingDown`].
-    pub async fn open(hall: &Hall, folder: PathBuf) -> Result<Self, HallError> {
+    pub async fn open(
+        hall: &Hall,
+        config: ComputersConfig,
+        folder: PathBuf,
+    ) -> Result<Self, HallError> {
         let Some(open) = hall.weak().enter() else { return Err(HallError::ShuttingDown) };
         let log = log_of(open.store().upkeep.log_id());
         let pairs = Pairs::open(&folder).unwrap_or_else(|error| {
@@ -73,6 +83,7 @@ impl Computers {
             pairs: Mutex::new(pairs),
             invitations: Mutex::default(),
             peers: Arc::default(),
+            config: Arc::new(Mutex::new(config)),
             tasks: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
         });
@@ -84,10 +95,20 @@ impl Computers {
         Ok(Self { inner })
     }
 
+    /// Changes the rights of other computers. They count from the next question.
+    pub fn configure(&self, config: ComputersConfig) {
+        *lock(&self.inner.config) = config;
+    }
+
     /// Ends the tasks, and gives back this computer's place at the post.
     pub async fn close(self) {
         self.inner.end_tasks().await;
     }
+}
+
+fn paired(pair: &Pair) -> PairedComputer {
+    let id = moothall_kernel::ids::ComputerId::new(pair.id.to_string());
+    PairedComputer { id, name: pair.name.to_string() }
 }
 
 /// Returns a log's id in the length that the post has for it.
@@ -126,7 +147,9 @@ impl Directory {
         let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
         let post = Arc::new(post.map_err(|error| ComputerError::Invalid(error.to_string()))?);
         let (hall, peers) = (self.hall.clone(), self.peers.clone());
-        *lock(&self.tasks) = Some(PostTasks::begin(hall, pairs, self.log, post, peers));
+        let parts =
+            PostParts { hall, pairs, log: self.log, post, peers, config: self.config.clone() };
+        *lock(&self.tasks) = Some(PostTasks::begin(parts));
         Ok(())
     }
 
@@ -193,7 +216,26 @@ impl ComputerDirectory for Directory {
         if pairs.own().name == name {
             return Some(ComputerPlace::Here);
         }
-        pairs.named(&name).map(|_| ComputerPlace::Elsewhere)
+        pairs.named(&name).map(|pair| ComputerPlace::Elsewhere(paired(&pair)))
+    }
+
+    fn paired(&self) -> Vec<PairedComputer> {
+        let pairs = self.book().map(|pairs| pairs.all()).unwrap_or_default();
+        let mut all: Vec<PairedComputer> = pairs.iter().map(paired).collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
+    }
+
+    async fn ask(
+        &self,
+        computer: &PairedComputer,
+        question: RemoteQuestion,
+    ) -> Result<RemoteAnswer, ComputerError> {
+        let asker = lock(&self.tasks).as_ref().map(PostTasks::asker);
+        match asker {
+            Some(asker) => asker.ask(computer, question).await,
+            None => Err(ComputerError::Away { name: computer.name.clone(), since: None }),
+        }
     }
 
     async fn computers(&self) -> ComputersStatus {

@@ -1,12 +1,14 @@
 //! The tasks of the post: one renews the place of this computer, and one reads its entries.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use moothall_engine::hall::Hall;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
+use super::calls::{ANSWERING_MAX, OpenCalls};
+use super::config::ComputersConfig;
 use super::peers::Peers;
 use crate::envelope::{Entry, EnvelopeError};
 use crate::frame::{Frame, FrameError, Hello, SendingHead, Words};
@@ -30,14 +32,28 @@ pub(super) struct PostTasks {
     tasks: JoinSet<()>,
 }
 
+/// The parts from which the tasks of a boot are made.
+pub(super) struct PostParts {
+    pub(super) hall: Hall,
+    pub(super) pairs: Arc<Pairs>,
+    pub(super) log: LogId,
+    pub(super) post: Arc<RedisPost>,
+    pub(super) peers: Arc<Peers>,
+    pub(super) config: Arc<Mutex<ComputersConfig>>,
+}
+
 /// The parts that the tasks share.
-struct PostLink {
-    hall: Hall,
-    pairs: Arc<Pairs>,
+pub(super) struct PostLink {
+    pub(super) hall: Hall,
+    pub(super) pairs: Arc<Pairs>,
     log: LogId,
     post: Arc<dyn Post>,
     sealer: Sealer,
-    peers: Arc<Peers>,
+    pub(super) peers: Arc<Peers>,
+    pub(super) config: Arc<Mutex<ComputersConfig>>,
+    pub(super) calls: OpenCalls,
+    /// Bounds the questions of others that are answered at once.
+    pub(super) answering: Arc<Semaphore>,
     /// Wakes the task that renews, because a pair was added.
     wake: Notify,
 }
@@ -56,18 +72,21 @@ impl Farewell {
 
 impl PostTasks {
     /// Begins the tasks of a new boot.
-    pub(super) fn begin(
-        hall: Hall,
-        pairs: Arc<Pairs>,
-        log: LogId,
-        post: Arc<RedisPost>,
-        peers: Arc<Peers>,
-    ) -> Self {
+    pub(super) fn begin(parts: PostParts) -> Self {
+        let PostParts { hall, pairs, log, post, peers, config } = parts;
         let own = pairs.own();
-        let sealer = Sealer::new(own.id, log);
-        let carrier: Arc<dyn Post> = post.clone();
-        let wake = Notify::new();
-        let link = Arc::new(PostLink { hall, pairs, log, post: carrier, sealer, peers, wake });
+        let link = Arc::new(PostLink {
+            hall,
+            pairs,
+            log,
+            post: post.clone(),
+            sealer: Sealer::new(own.id, log),
+            peers,
+            config,
+            calls: OpenCalls::default(),
+            answering: Arc::new(Semaphore::new(ANSWERING_MAX)),
+            wake: Notify::new(),
+        });
         let mut tasks = JoinSet::new();
         tasks.spawn(renew(link.clone()));
         tasks.spawn(read(link.clone()));
@@ -86,6 +105,11 @@ impl PostTasks {
 
     pub(super) fn post(&self) -> Arc<RedisPost> {
         self.post.clone()
+    }
+
+    /// Returns the part that asks other computers.
+    pub(super) fn asker(&self) -> Arc<PostLink> {
+        self.link.clone()
     }
 
     pub(super) fn farewell(&self) -> Farewell {
@@ -156,7 +180,7 @@ impl PostLink {
     }
 
     /// Takes entries, and deletes those that are done with.
-    async fn take_all(&self, entries: Vec<PostEntry>) {
+    async fn take_all(self: &Arc<Self>, entries: Vec<PostEntry>) {
         // Two servers with one id read the same entries, and each would take a part of them.
         if self.peers.is_doubled() {
             return;
@@ -173,7 +197,7 @@ impl PostLink {
     }
 
     /// Takes an entry. Returns false if it stays in the post.
-    async fn take(&self, bytes: &[u8]) -> bool {
+    async fn take(self: &Arc<Self>, bytes: &[u8]) -> bool {
         let entry = match Entry::decode(bytes) {
             Ok(entry) => entry,
             Err(error) => {
@@ -206,7 +230,8 @@ impl PostLink {
             Ok(Frame::Words(words)) if *words.body == *FORGOTTEN => {
                 self.peers.note_fault(sender, FORGOTTEN_CURE);
             }
-            Ok(Frame::Words(_) | Frame::Through(_)) => {}
+            Ok(Frame::Words(words)) => self.take_call(pair, &words.body),
+            Ok(Frame::Through(_)) => {}
             // Rows stay until this program can take them, and are not acknowledged.
             Ok(Frame::Row(_)) => return false,
             Err(FrameError::UnknownKind(kind)) => {
@@ -241,7 +266,7 @@ impl PostLink {
         self.put(pair, &Frame::Hello(hello)).await;
     }
 
-    async fn put(&self, pair: &Pair, frame: &Frame) {
+    pub(super) async fn put(&self, pair: &Pair, frame: &Frame) {
         let entry = match self.sealer.seal(pair.id, &pair.key, &frame.encode()) {
             Ok(entry) => entry.encode(),
             Err(error) => return tracing::error!(%error, "an entry could not be sealed"),

@@ -20,6 +20,7 @@ mod revoke;
 mod registering;
 mod registrations;
 mod sign_in;
+mod remote;
 mod session_act;
 mod unsuitable;
 pub(crate) mod warrant;
@@ -36,7 +37,9 @@ pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
 pub use pairing::{NewPairing, PAIRING_SCOPES, PAIRING_VALID, PairingOutcome};
 pub use permit::PermittedCommand;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
+pub use remote::{RemoteCaller, RemoteRight, RemoteRights};
 pub use revoke::Revocation;
+pub(crate) use session_act::SessionWord;
 pub use unsuitable::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, SessionRequestError};
 pub use warrant::{AuthorizedRequest, SessionAction, Warrant};
 

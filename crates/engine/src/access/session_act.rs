@@ -10,7 +10,7 @@ use moothall_kernel::planted::{self, Bypass};
 use super::{
     AccessDenial, AccessError, AuthorizedRequest, Caller, Reach, Scope, SessionAction, Warrant,
 };
-use crate::computers::ComputerPlace;
+use crate::computers::{ComputerPlace, PairedComputer};
 use crate::hall::Hall;
 use crate::sessions::{
     ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, SessionSource,
@@ -32,6 +32,20 @@ enum SessionRelation {
     Apart,
     /// The session does not exist for the caller.
     Nowhere,
+}
+
+/// A word for a session, with the computer on which the session runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum SessionWord<'w> {
+    /// A session of this computer.
+    Here(&'w str),
+    /// A session of another computer.
+    There {
+        /// The computer.
+        computer: PairedComputer,
+        /// The session's name or id there.
+        name: &'w str,
+    },
 }
 
 impl Hall {
@@ -86,27 +100,31 @@ impl Hall {
     /// [`SessionError::NotFound`], the same for a session that the caller does not see as for none;
     /// [`SessionError::Invalid`] if the word means more than one that the caller sees.
     pub(crate) fn find_seen(&self, caller: &Caller, word: &str) -> Result<Status, AccessError> {
-        let word = self.word_here(word)?;
+        let word = match self.meaning(word)? {
+            SessionWord::Here(word) => word,
+            SessionWord::There { computer, name } => {
+                return Err(
+                    SessionError::Elsewhere { name: name.into(), computer: computer.name }.into()
+                );
+            }
+        };
         Ok(self.sessions()?.find_among(word, &|status| self.sees(caller, status))?)
     }
 
-    /// Returns a word for a session without the name of this computer: `builder@laptop` is
-    /// `builder` on the computer that is called so.
+    /// Returns the computer that a word for a session means, and the word without its name:
+    /// `builder@laptop` is `builder` on the computer that is called so.
     ///
     /// # Errors
-    /// [`SessionError::Elsewhere`] if the word names another computer; [`SessionError::Invalid`] if
-    /// no computer has that name.
-    fn word_here<'w>(&self, word: &'w str) -> Result<&'w str, SessionError> {
-        let Some((name, computer)) = names::at_computer(word.trim()) else { return Ok(word) };
+    /// [`SessionError::Invalid`] if no computer has that name.
+    pub(crate) fn meaning<'w>(&self, word: &'w str) -> Result<SessionWord<'w>, SessionError> {
+        let Some((name, computer)) = names::at_computer(word.trim()) else {
+            return Ok(SessionWord::Here(word));
+        };
         let directory = self.inner.computers.get().and_then(Weak::upgrade);
         match directory.and_then(|directory| directory.place_of(computer)) {
-            Some(ComputerPlace::Here) => Ok(name),
-            Some(ComputerPlace::Elsewhere) => {
-                Err(SessionError::Elsewhere { name: name.into(), computer: computer.into() })
-            }
-            None => Err(SessionError::Invalid(format!(
-                "No computer is called {computer} here. `GET /computers` lists the computers."
-            ))),
+            Some(ComputerPlace::Here) => Ok(SessionWord::Here(name)),
+            Some(ComputerPlace::Elsewhere(computer)) => Ok(SessionWord::There { computer, name }),
+            None => Err(SessionError::no_computer(computer)),
         }
     }
 

@@ -18,7 +18,7 @@ impl Hall {
 }
 
 impl Door {
-    fn computer_directory(&self) -> Result<Arc<dyn ComputerDirectory>, ComputerError> {
+    pub(super) fn computer_directory(&self) -> Result<Arc<dyn ComputerDirectory>, ComputerError> {
         self.hall.inner.computers.get().and_then(Weak::upgrade).ok_or(ComputerError::Absent)
     }
 

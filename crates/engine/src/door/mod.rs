@@ -16,6 +16,7 @@ mod warnings;
 mod sessions;
 mod channels;
 mod computers;
+mod remote;
 mod deliveries;
 mod gatherings;
 mod tasks;
@@ -38,7 +39,10 @@ pub use gatherings::{GatheringEntry, MemberSource, NewGathering, NewMember};
 pub use guards::{BudgetGuard, GuardItem, GuardPage, GuardQuery, GuardSubject};
 pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
-pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, ScreenWatch, SendOutcome};
+pub use remote::{ComputerSessions, ListedSessions};
+pub use sessions::{
+    NewProgram, NewWords, ProgramFrom, ProgramStart, ScreenWatch, SendOutcome, SessionReading,
+};
 pub use slash::SlashOutcome;
 pub use tasks::{
     AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN,
@@ -175,6 +179,12 @@ impl Door {
         match self.permit_session_action(over, word).await {
             Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_)))
             | Ok(_) => Ok(()),
+            // The other computer decides that, when it is asked.
+            Err(AccessError::Session(SessionError::Elsewhere { .. }))
+                if matches!(over, SessionAction::Messaging | SessionAction::Telling) =>
+            {
+                Ok(())
+            }
             Err(AccessError::Session(SessionError::NotFound(_)))
                 if over == SessionAction::Messaging && self.asks_to_talk().is_some() =>
             {

@@ -11,11 +11,13 @@ use moothall_kernel::text::is_empty_looking;
 use tokio::sync::broadcast;
 
 use super::{Action, ActionTarget, Door};
+use crate::access::SessionWord;
 use crate::access::{
     ARG_BYTES_MAX, ARGS_MAX, AccessDenial, AccessError, MESSAGE_BYTES_MAX, Reach, SessionAction,
     SessionRequestError, Warrant,
 };
 use crate::answers::Idempotency;
+use crate::computers::RemoteWords;
 use crate::sessions::{
     Activity, AdoptRequest, Asker, Excerpt, FirstWords, Link, LinkState, Message, MessageReader,
     NewLink, NewObserved, NewSession, PaneNews, ResumedSession, SendResult, SessionData,
@@ -85,6 +87,20 @@ pub enum SendOutcome {
     Said(SendResult),
     /// A person is asked first if the two may talk: the conversation and the permission.
     Asked(StreamId, PermissionId),
+}
+
+/// The words of a session that a caller reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionReading {
+    /// The words of a session of this computer.
+    Here(Box<SessionData>),
+    /// The words between a session of another computer and the caller.
+    There {
+        /// The name of the computer here.
+        computer: String,
+        /// The words.
+        words: RemoteWords,
+    },
 }
 
 /// The terminal of a session, for a caller that may look at it.
@@ -326,11 +342,21 @@ impl Door {
         &self,
         word: &str,
         excerpt: Excerpt,
-    ) -> Result<SessionData, AccessError> {
+    ) -> Result<SessionReading, AccessError> {
+        self.may(Action::ReadSessionData)?;
+        if let SessionWord::There { computer, name } = self.hall.meaning(word)? {
+            let words = self.remote_words(&computer, name, excerpt).await?;
+            // To a session that has not met it, one that exists is like one that does not.
+            if words.text.is_empty() && self.asks_to_talk().is_some() {
+                return Err(SessionError::NotFound(word.to_owned()).into());
+            }
+            return Ok(SessionReading::There { computer: computer.name, words });
+        }
         let session = self.warrant(Action::ReadSessionData, word).await?;
         let name = self.caller.principal().map(|principal| principal.id.clone());
         let eyes = MessageReader { name, reach: self.caller.reach.clone() };
-        Ok(self.terminals()?.data(&session, excerpt, &eyes).await?)
+        let data = self.terminals()?.data(&session, excerpt, &eyes).await?;
+        Ok(SessionReading::Here(Box::new(data)))
     }
 
     /// Returns the present screen of the terminal of a session.

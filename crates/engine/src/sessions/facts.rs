@@ -324,3 +324,12 @@ pub enum SessionError {
     #[error(transparent)]
     Hall(#[from] HallError),
 }
+
+impl SessionError {
+    /// Returns the error for a name that no computer has here.
+    pub fn no_computer(name: &str) -> Self {
+        Self::Invalid(format!(
+            "No computer is called {name} here. `GET /computers` lists the computers."
+        ))
+    }
+}

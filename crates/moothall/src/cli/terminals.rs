@@ -51,9 +51,12 @@ pub struct Run {
 
 #[derive(Clone, Debug, Args)]
 pub struct Sessions {
-    /// Include ended sessions
+    /// Include ended sessions of this computer
     #[arg(long)]
     pub ended: bool,
+    /// List the sessions of another computer, or of all
+    #[arg(long, value_name = "NAME|all")]
+    pub computer: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

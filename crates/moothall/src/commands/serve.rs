@@ -122,6 +122,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         sessions,
         surface,
         host,
+        computers: &computers,
         address,
         tls,
         places,
@@ -419,7 +420,7 @@ async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
 
 /// Opens the other computers that are paired with this one.
 async fn open_computers(hall: &Hall, settled: &StartupSettings) -> Result<Computers, Fault> {
-    Computers::open(hall, settled.data.clone())
+    Computers::open(hall, settled.config.computers.clone(), settled.data.clone())
         .await
         .map_err(|error| Fault::new(Exit::Failure, "cannot open the computers").because(error))
 }

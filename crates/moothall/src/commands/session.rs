@@ -106,13 +106,17 @@ async fn go_to(context: &Context, session: &str) -> Result<(), Fault> {
 /// Prints the sessions, with `--ended` also the ended ones, and names the programs that can be
 /// started.
 pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
-    let query = if args.ended { "?ended=true" } else { "" };
-    let list: SessionList = context.client.get(&format!("/sessions{query}")).await?;
+    let computer = args.computer.as_deref().map(|name| format!("&computer={}", segment(name)));
+    let path = format!("/sessions?ended={}{}", args.ended, computer.unwrap_or_default());
+    let list: SessionList = context.client.get(&path).await?;
     if context.printer.json {
         return context.printer.object(&list);
     }
+    for silent in &list.silent {
+        note(&for_terminal(&silent.reason));
+    }
     let columns =
-        list.sessions.iter().map(|session| width(&session.name)).max().unwrap_or_default();
+        list.sessions.iter().map(|session| width(&address(session))).max().unwrap_or_default();
     for session in &list.sessions {
         context.printer.line(&row(context, session, columns))?;
     }
@@ -149,8 +153,9 @@ fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
         "busy" => Style::Good,
         _ => Style::Plain,
     };
-    let fill = " ".repeat(columns.saturating_sub(width(&session.name)));
-    let name = printer.paint(Style::Bold, &session.name);
+    let name = address(session);
+    let fill = " ".repeat(columns.saturating_sub(width(&name)));
+    let name = printer.paint(Style::Bold, &name);
     let state = printer.paint(style, &format!("{:<8}", session.state));
     let waits =
         if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
@@ -158,6 +163,14 @@ fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
     // Ids of sessions of the same minute begin alike; 13 characters tell them apart.
     let facts = format!("{:<10} {:.13}  {}{waits}{end}", session.client, session.id, session.cwd);
     format!("{name}{fill}  {state}  {}", printer.paint(Style::Dim, &facts))
+}
+
+/// Returns the name by which commands find a session: with its computer, if it is another one.
+fn address(session: &SessionEntry) -> String {
+    match &session.computer {
+        Some(computer) => format!("{}@{computer}", session.name),
+        None => session.name.clone(),
+    }
 }
 
 /// Sends a message to a session, or closes its link, and with `--wait` waits for the answers. If

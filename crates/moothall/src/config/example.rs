@@ -3,6 +3,7 @@
 use moothall_agents::{AgentConfig, ProfileConfig};
 use moothall_channels::TelegramConfig;
 use moothall_channels::config::BotConfig;
+use moothall_computers::bridge::config::ComputerConfig;
 use moothall_engine::budgets::BudgetsConfig;
 use moothall_terminals::SessionsConfig;
 
@@ -410,6 +411,14 @@ const BOT: &[Entry] = &[(
      without this file.",
 )];
 
+const COMPUTER: &[Entry] = &[(
+    "allow",
+    "[\"list\", \"message\", \"link\", \"read\"]",
+    "What that computer may do here. `list`: see the names and states of the sessions. `message`: \
+     send a message to one. `link`: link one with others. `read`: read what was said between its \
+     participants and a session. An empty list allows nothing.",
+)];
+
 const PROFILE: &[Entry] = &[
     ("model", "\"gpt-5-codex\"", "Its model, if it is not set above."),
     ("roles", "[\"reviewer\"]", "Names that it shares with other participants."),
@@ -479,6 +488,12 @@ fn sections() -> Vec<Section> {
             about: "The bot of an agent, under the agent's name.",
             keys: keys_of::<BotConfig>().to_vec(),
             entries: BOT,
+        },
+        Section {
+            title: "computers.workstation",
+            about: "Another computer, under its name here. `moothall computers` lists them.",
+            keys: keys_of::<ComputerConfig>().to_vec(),
+            entries: COMPUTER,
         },
         Section {
             title: "agents.codex",

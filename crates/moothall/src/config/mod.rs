@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use moothall_agents::AgentConfig;
 use moothall_channels::ChannelsConfig;
+use moothall_computers::bridge::config::ComputersConfig;
 use moothall_engine::budgets::BudgetsConfig;
 use moothall_kernel::policy::{KEYS as POLICY_KEYS, Policy};
 use moothall_kernel::time::Millis;
@@ -31,8 +32,8 @@ pub use restart::{StartupValues, needs_restart};
 const DISCOVER: &str = "discover";
 
 /// The sections of the file.
-const SECTIONS: [&str; 7] =
-    ["server", "limits", "defaults", "sessions", "budgets", "channels", "agents"];
+const SECTIONS: [&str; 8] =
+    ["server", "limits", "defaults", "sessions", "budgets", "channels", "computers", "agents"];
 
 /// A complete configuration.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub struct Config {
     pub budgets: BudgetsConfig,
     /// `[channels]`: chats of other products.
     pub channels: ChannelsConfig,
+    /// `[computers]`: rights of other computers.
+    pub computers: ComputersConfig,
     /// `[agents]`: true if agents found on this computer are offered without a section of their
     /// own.
     pub discover: bool,
@@ -71,6 +74,7 @@ impl Default for Config {
             budgets: BudgetsConfig::default(),
             limits: LimitsConfig::default(),
             channels: ChannelsConfig::default(),
+            computers: ComputersConfig::default(),
             discover: true,
             agents: BTreeMap::new(),
             absent: BTreeSet::new(),
@@ -269,6 +273,7 @@ impl Config {
                 "sessions" => config.sessions = document.read("sessions", node)?,
                 "budgets" => config.budgets = document.read("budgets", node)?,
                 "channels" => config.channels = document.read("channels", node)?,
+                "computers" => config.computers = document.read("computers", node)?,
                 "agents" => read_agents(document, node, variables, &mut config)?,
                 other => return Err(unknown_section(document, key.span(), other)),
             }

@@ -23,12 +23,13 @@ use crate::wire::{
 
 /// Lists the live sessions, and the programs that can be started.
 #[utoipa::path(get, path = "/sessions", operation_id = "list_sessions", tag = "sessions",
-    params(("ended" = Option<bool>, Query, description = "Include ended sessions.")),
+    params(("ended" = Option<bool>, Query, description = "Include ended sessions of this computer."),
+           ("computer" = Option<String>, Query, description = "List the sessions of this computer instead, or of `all`. Others are asked, and tell only what lives.")),
     responses((status = 200, body = SessionList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<SessionList>> {
-    Ok(Json(
-        ask::list(&params.door(&app.entrance), params.flag("ended")?.unwrap_or_default()).await?,
-    ))
+    let (door, computer) = (params.door(&app.entrance), params.get("computer"));
+    let ended = params.flag("ended")?.unwrap_or_default();
+    Ok(Json(ask::list(&door, ended, computer).await?))
 }
 
 /// Starts a program in its own terminal. With `adopt`, takes over a program that already runs in a

@@ -93,7 +93,8 @@ fn time(field: &str, given: Option<String>) -> ApiResult<Option<Timestamp>> {
 
 /// Returns the sessions.
 pub async fn list(door: &Door, asked: ListSessions) -> ApiResult<SessionList> {
-    ask::list(door, asked.ended.unwrap_or_default()).await
+    let computer = non_empty(asked.computer);
+    ask::list(door, asked.ended.unwrap_or_default(), computer.as_deref()).await
 }
 
 /// Starts a session, and sends it a first message.

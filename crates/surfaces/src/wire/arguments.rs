@@ -139,6 +139,8 @@ arguments! {
     /// Arguments of `list_sessions`.
     ListSessions {
         ended: Option<bool> = "True to include sessions that have ended.",
+        computer: Option<String> = "Name of another computer to list its sessions instead, or \
+            \"all\".",
     }
 }
 

@@ -69,8 +69,8 @@ pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
     Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession,
     OptionEntry, PermissionAnswered, ProgramEntry, ScreenAnswer, SendAnswer, SessionActed,
-    SessionDataAnswer, SessionEnd, SessionEntry, SessionList, SessionResumed, StartAnswer,
-    StartAsked,
+    SessionDataAnswer, SessionEnd, SessionEntry, SessionList, SessionResumed, SilentComputer,
+    StartAnswer, StartAsked,
 };
 pub use state::{
     DiscussionState, InvitedEntry, LeftEntry, OpenTurn, ParticipantsState, SwitchState,

@@ -1,5 +1,7 @@
 //! Sessions on the wire: programs in terminals, their screens, and messages to them.
 
+use moothall_engine::computers::RemoteSession;
+use moothall_engine::door::SessionReading;
 use moothall_engine::sessions::{ResumedSession, SendResult, SessionData, Status, View};
 use moothall_kernel::ids::{EventId, PermissionId, StreamId};
 use moothall_kernel::permission::PermissionOption;
@@ -179,6 +181,27 @@ impl From<&Status> for SessionEntry {
     }
 }
 
+impl SessionEntry {
+    /// Returns a session of another computer for the wire. Its folder stays there.
+    pub fn elsewhere(session: RemoteSession, computer: &str) -> Self {
+        Self {
+            id: session.id,
+            name: session.name,
+            client: session.client,
+            state: session.state,
+            waiting: session.waiting,
+            cwd: String::new(),
+            origin: session.origin,
+            run_as: None,
+            computer: Some(computer.to_owned()),
+            native: None,
+            waits_for: Vec::new(),
+            started_at: session.started_at.to_string(),
+            ended: None,
+        }
+    }
+}
+
 /// A program that can be started in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProgramEntry {
@@ -195,6 +218,18 @@ pub struct SessionList {
     pub sessions: Vec<SessionEntry>,
     /// The programs that can be started.
     pub programs: Vec<ProgramEntry>,
+    /// The computers whose sessions are not known now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<SilentComputer>,
+}
+
+/// A computer that did not tell its sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SilentComputer {
+    /// Name of the computer here.
+    pub name: String,
+    /// The reason, in one sentence.
+    pub reason: String,
 }
 
 /// The content of a session's screen: the answer of `GET /sessions/{id}/screen`, and the `screen`
@@ -291,6 +326,27 @@ pub struct SessionDataAnswer {
     /// A way to get the missing text; absent if nothing was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
+}
+
+impl From<SessionReading> for SessionDataAnswer {
+    fn from(reading: SessionReading) -> Self {
+        match reading {
+            SessionReading::Here(data) => (*data).into(),
+            SessionReading::There { computer, words } => Self {
+                session: SessionEntry::elsewhere(words.session, &computer),
+                text: words.text,
+                truncated: words.truncated,
+                tail_chars: words.tail_chars,
+                notice: words.truncated.then(|| {
+                    format!(
+                        "These are only the last {} characters; tail_chars = 0 returns the \
+                         maximum of 48000. For earlier text, ask again with until.",
+                        words.tail_chars
+                    )
+                }),
+            },
+        }
+    }
 }
 
 impl From<SessionData> for SessionDataAnswer {

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moothall_engine::computers::{
     ComputerDirectory, ComputerError, ComputerPlace, ComputersStatus, JoinOutcome, NewComputer,
-    PostStatus,
+    PairedComputer, PostStatus, RemoteAnswer, RemoteQuestion, RemoteRefusal, RemoteRefusalKind,
+    RemoteSession, RemoteWords,
 };
+use moothall_kernel::ids::ComputerId;
+use moothall_kernel::time::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -20,8 +23,49 @@ impl ComputerDirectory for Laptop {
     fn place_of(&self, name: &str) -> Option<ComputerPlace> {
         match name {
             "laptop" => Some(ComputerPlace::Here),
-            "workstation" => Some(ComputerPlace::Elsewhere),
+            "workstation" => Some(ComputerPlace::Elsewhere(workstation())),
             _ => None,
+        }
+    }
+
+    fn paired(&self) -> Vec<PairedComputer> {
+        let away = PairedComputer { id: ComputerId::new("away"), name: "server".into() };
+        vec![away, workstation()]
+    }
+
+    async fn ask(
+        &self,
+        computer: &PairedComputer,
+        question: RemoteQuestion,
+    ) -> Result<RemoteAnswer, ComputerError> {
+        if computer.name == "server" {
+            return Err(ComputerError::Away { name: "server".into(), since: None });
+        }
+        let session = RemoteSession {
+            id: "ses_far".into(),
+            name: "builder".into(),
+            client: "demo".into(),
+            state: "idle".into(),
+            waiting: 0,
+            origin: "started".into(),
+            started_at: Timestamp::default(),
+        };
+        match question {
+            RemoteQuestion::List => Ok(RemoteAnswer::Sessions(vec![session])),
+            RemoteQuestion::Read(read) if read.session == "gone" => Err(ComputerError::Refused {
+                name: "workstation".into(),
+                refusal: RemoteRefusal {
+                    kind: RemoteRefusalKind::SessionNotFound,
+                    message: "session gone was not found".into(),
+                },
+            }),
+            RemoteQuestion::Read(read) => Ok(RemoteAnswer::Words(RemoteWords {
+                session,
+                // The computer has words for the owner alone.
+                text: if read.reader == "user" { "user: hello".into() } else { String::new() },
+                truncated: false,
+                tail_chars: 2_000,
+            })),
         }
     }
 
@@ -50,6 +94,10 @@ impl ComputerDirectory for Laptop {
     async fn forget(&self, name: &str) -> Result<bool, ComputerError> {
         Ok(name == "workstation")
     }
+}
+
+fn workstation() -> PairedComputer {
+    PairedComputer { id: ComputerId::new("far"), name: "workstation".into() }
 }
 
 /// Serves the laptop, as long as the returned directory lives.
@@ -85,6 +133,49 @@ async fn a_word_with_a_computer_means_the_session_there() {
     let members = json!([{"session": "planner"}, {"session": "builder@workstation"}]);
     let linked = server.post("/links", json!({"members": members})).await;
     assert_eq!((linked.0, &linked.1["error"]["code"]), (409, &json!("elsewhere")));
+}
+
+#[tokio::test]
+async fn sessions_of_other_computers_are_listed_and_read_by_asking_them() {
+    let (server, stage) = Server::with_terminals().await;
+    let body = json!({"client": "demo", "name": "planner", "cwd": std::env::temp_dir()});
+    server.post("/sessions", body).await;
+    let _laptop = serve(&server);
+    let names = |list: &Value| -> Vec<String> {
+        let all = list["sessions"].as_array().unwrap().iter();
+        let name = |one: &Value| format!("{}@{}", one["name"], one["computer"]).replace('"', "");
+        all.map(name).collect()
+    };
+    let list = async |query: &str| server.get(&format!("/sessions{query}")).await;
+    assert_eq!(names(&list("").await.1), ["planner@null"]);
+    assert_eq!(names(&list("?computer=laptop").await.1), ["planner@null"]);
+    let there = list("?computer=workstation").await.1;
+    assert_eq!(names(&there), ["builder@workstation"]);
+    assert_eq!(there["sessions"][0]["cwd"], "", "folders stay there");
+    let all = list("?computer=all").await.1;
+    assert_eq!(names(&all), ["planner@null", "builder@workstation"]);
+    assert_eq!(all["silent"][0]["name"], "server");
+    assert!(all["silent"][0]["reason"].as_str().unwrap().contains("server is away"), "{all}");
+    let (status, unknown) = list("?computer=nowhere").await;
+    assert_eq!((status, &unknown["error"]["code"]), (422, &json!("invalid_session")));
+
+    let data = async |word: &str| server.get(&format!("/sessions/{word}/data")).await;
+    let (_, read) = data("builder@workstation").await;
+    assert_eq!(
+        (&read["text"], &read["session"]["computer"]),
+        (&json!("user: hello"), &json!("workstation"))
+    );
+    let (status, gone) = data("gone@workstation").await;
+    assert_eq!((status, &gone["error"]["code"]), (404, &json!("session_not_found")));
+    let (status, away) = data("builder@server").await;
+    assert_eq!((status, &away["error"]["code"]), (422, &json!("invalid_session")), "{away}");
+
+    // A session that has met none of them learns nothing.
+    let token = stage.token("planner");
+    let by_session = async |path: &str| server.with(&token, Method::GET, path, json!(null)).await;
+    assert_eq!(names(&by_session("/sessions?computer=all").await.1), ["planner@null"]);
+    let (status, unseen) = by_session("/sessions/builder@workstation/data").await;
+    assert_eq!((status, &unseen["error"]["code"]), (404, &json!("session_not_found")), "{unseen}");
 }
 
 #[tokio::test]

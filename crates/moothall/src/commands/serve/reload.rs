@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use moothall_computers::bridge::Computers;
 use moothall_engine::hall::Hall;
 use moothall_engine::places::ProgramSlots;
 use moothall_engine::registry::Registry;
@@ -28,6 +29,7 @@ pub(super) struct RunningServer<'a> {
     pub(super) sessions: Sessions,
     pub(super) surface: Surface,
     pub(super) host: Option<Host>,
+    pub(super) computers: &'a Computers,
     pub(super) address: SocketAddr,
     pub(super) tls: Option<Tls>,
     pub(super) places: Arc<ProgramSlots>,
@@ -82,6 +84,7 @@ impl RunningServer<'_> {
         self.hall.set_retention(now.server.retention());
         let (config, clients) = session_terms(now);
         self.sessions.replace(config, clients);
+        self.computers.configure(now.computers.clone());
         let reach = Reach::of(self.address, &now.server, self.tls.as_ref());
         self.posted.reached_by(&reach.others);
         self.surface.replace(
@@ -144,6 +147,7 @@ fn other_parts(before: &Config, now: &Config) -> Vec<&'static str> {
         ("[limits]", before.limits != now.limits),
         ("[sessions]", before.sessions != now.sessions),
         ("[budgets]", before.budgets != now.budgets),
+        ("[computers]", before.computers != now.computers),
         ("allowed_hosts", before.server.allowed_hosts != now.server.allowed_hosts),
         ("retention_days", before.server.retention_days != now.server.retention_days),
         ("allowed_origins", before.server.allowed_origins != now.server.allowed_origins),

@@ -1,5 +1,6 @@
 //! Computers: several servers with data folders of their own, which meet at a private Redis.
 
+mod ask;
 mod pairs;
 
 use std::io::Write;
@@ -34,8 +35,16 @@ pub fn invited(server: &Server<'_>, name: &str, redis: &RedisServer) -> String {
 
 /// Pairs two servers: the first invites, and the second joins.
 pub fn pair(one: &Server<'_>, other: &Server<'_>, redis: &RedisServer) {
-    let invitation = invited(one, "workstation", redis);
-    let answer = line(&computers(other, &["join", "-", "--name", "laptop"], &invitation));
+    pair_at(one, other, &redis.url(), None);
+}
+
+/// Pairs two servers. The second reaches the Redis at an address of its own, if one is given.
+pub fn pair_at(one: &Server<'_>, other: &Server<'_>, redis: &str, its_own: Option<&str>) {
+    let args = ["invite", "--name", "workstation", "--redis", redis, "--up", "1"];
+    let invitation = line(&computers(one, &args, ""));
+    let mut args = vec!["join", "-", "--name", "laptop"];
+    args.extend(its_own.into_iter().flat_map(|address| ["--redis", address]));
+    let answer = line(&computers(other, &args, &invitation));
     let joined = computers(one, &["join", "-"], &answer);
     assert!(joined.status.success(), "{}", stderr(&joined));
 }

@@ -1,0 +1,142 @@
+//! The rights of other computers, each in one place, and the answers to their questions.
+//!
+//! A computer that is paired with this one is a caller of its own kind: it has no token, and what
+//! it may do stands in the configuration under its name.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::ids::{ComputerId, ParticipantId};
+use moothall_kernel::names;
+use serde::Deserialize;
+
+use super::reach::Reach;
+use super::warrant::{SessionAction, Warrant};
+use crate::computers::{
+    RemoteAnswer, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind, RemoteSession,
+    RemoteWords,
+};
+use crate::hall::Hall;
+use crate::sessions::MessageReader;
+
+/// Most sessions in one answer to another computer.
+const LISTED_MAX: usize = 500;
+
+/// A right that this computer gives to another.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    strum::Display,
+    strum::VariantArray
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum RemoteRight {
+    /// To list the sessions here: names, programs and states.
+    List,
+    /// To send a message to a session here.
+    Message,
+    /// To link a session here with others.
+    Link,
+    /// To read what it said to a session here, and what was answered.
+    Read,
+}
+
+/// The rights of a computer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct RemoteRights(BTreeSet<RemoteRight>);
+
+impl Default for RemoteRights {
+    fn default() -> Self {
+        Self(strum::VariantArray::VARIANTS.iter().copied().collect())
+    }
+}
+
+/// A computer that asks or tells this one something. Its key has proved that it is the one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteCaller {
+    /// Its id.
+    pub computer: ComputerId,
+    /// Its name here.
+    pub name: String,
+    /// Its rights here.
+    pub rights: RemoteRights,
+}
+
+impl RemoteCaller {
+    /// Checks a right.
+    ///
+    /// # Errors
+    /// The refusal, with the line of the configuration that gives the right.
+    pub fn must(&self, right: RemoteRight) -> Result<(), RemoteRefusal> {
+        if self.rights.0.contains(&right) {
+            return Ok(());
+        }
+        Err(RemoteRefusal {
+            kind: RemoteRefusalKind::NotAllowed,
+            message: format!(
+                "This computer does not allow `{right}` to {name}. Its configuration allows it by \
+                 `allow` under `[computers.{name}]`.",
+                name = self.name
+            ),
+        })
+    }
+
+    /// Returns the name that a participant of that computer bears here.
+    pub fn name_of(&self, id: &str) -> ParticipantId {
+        ParticipantId::new(names::id_at(id, &self.name))
+    }
+}
+
+impl Hall {
+    /// Answers a question of another computer.
+    ///
+    /// # Errors
+    /// The refusal for that computer. Nothing is revealed then of what is here.
+    pub async fn answer_remote(
+        &self,
+        caller: &RemoteCaller,
+        question: RemoteQuestion,
+    ) -> Result<RemoteAnswer, RemoteRefusal> {
+        match question {
+            RemoteQuestion::List => {
+                caller.must(RemoteRight::List)?;
+                let living = self.sessions()?.list(false);
+                let sessions = living.iter().take(LISTED_MAX).map(RemoteSession::from).collect();
+                Ok(RemoteAnswer::Sessions(sessions))
+            }
+            RemoteQuestion::Read(read) => {
+                caller.must(RemoteRight::Read)?;
+                Ok(RemoteAnswer::Words(self.read_remote(caller, read).await?))
+            }
+        }
+    }
+
+    /// Returns the words between a session here and a participant of another computer.
+    async fn read_remote(
+        &self,
+        caller: &RemoteCaller,
+        read: RemoteRead,
+    ) -> Result<RemoteWords, RemoteRefusal> {
+        let sessions = self.sessions()?;
+        let found = sessions.find(&read.session)?;
+        let warrant = Warrant::new(SessionAction::Telling, found);
+        let eyes = MessageReader {
+            name: Some(caller.name_of(&read.reader)),
+            reach: Reach::Only(<_>::default()),
+        };
+        let data = sessions.data(&warrant, read.excerpt(), &eyes).await?;
+        Ok(RemoteWords {
+            session: RemoteSession::from(&data.status),
+            text: data.text,
+            truncated: data.truncated,
+            tail_chars: data.tail_chars,
+        })
+    }
+}
