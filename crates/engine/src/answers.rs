@@ -51,6 +51,13 @@ pub enum HallError {
     /// The key was used for another request.
     #[error("this Idempotency-Key was used for another request")]
     KeyReused,
+    /// The request takes a row of another computer that was taken before. Nothing was decided.
+    /// Only the tasks that take rows see it.
+    #[error("the rows up to {through} were taken before")]
+    Taken {
+        /// The number of the newest row that was taken.
+        through: u64,
+    },
     /// Too many requests wait. Nothing was decided.
     #[error("the server is overloaded; try again in a moment")]
     Overloaded,
@@ -92,6 +99,41 @@ pub enum HallError {
     /// Any other failure; the text is for people.
     #[error("{0}")]
     Failed(String),
+}
+
+impl HallError {
+    /// True if the stream cannot take any request for as long as this version runs, or for good.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(
+            self,
+            HallError::NotFound(_)
+                | HallError::Deleted(_)
+                | HallError::ReadOnly { .. }
+                | HallError::Broken { .. }
+                | HallError::Damaged(_)
+        )
+    }
+
+    /// Returns the code by which another computer hears that its row was refused; `None` if the
+    /// row comes again, or if its words were kept.
+    pub(crate) fn refusal_code(&self) -> Option<&'static str> {
+        match self {
+            HallError::Rejected(rejection) => {
+                Some(rejection.code).filter(|_| !rejection.is_held_back())
+            }
+            HallError::NotFound(_) => Some("thread_not_found"),
+            HallError::Deleted(_) => Some("thread_deleted"),
+            HallError::KeyReused => Some("idempotency_key_reused"),
+            HallError::ReadOnly { .. } => Some("thread_read_only"),
+            HallError::Broken { .. } | HallError::Damaged(_) => Some("damaged"),
+            HallError::Taken { .. }
+            | HallError::Overloaded
+            | HallError::DiskFull
+            | HallError::Unreadable(_)
+            | HallError::ShuttingDown
+            | HallError::Failed(_) => None,
+        }
+    }
 }
 
 /// An update for all listeners of a conversation.

@@ -224,6 +224,7 @@ impl Decider<'_> {
             EngineCommand::ShiftClock { downtime } => self.shift_clock(downtime),
             EngineCommand::Facts { participant, facts } => self.facts_changed(participant, facts),
             EngineCommand::Overhear(words) => self.overhear(*words)?,
+            EngineCommand::Notice { code, text } => self.notice(code, text, None, None),
             EngineCommand::Obey { task, order } => self.obey(task, *order)?,
         }
         Ok(())

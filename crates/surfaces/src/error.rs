@@ -347,7 +347,7 @@ impl ApiError {
                 Self::plain(Code::IoError)
             }
             HallError::ShuttingDown => Self::plain(Code::ShuttingDown),
-            HallError::Failed(_) => {
+            HallError::Failed(_) | HallError::Taken { .. } => {
                 tracing::error!(error = text, "a request failed");
                 Self::plain(Code::Internal)
             }

@@ -123,7 +123,7 @@ impl Inner {
         }
         let (reply, answer) = oneshot::channel();
         let wanted = ItemBody::Decision(first.into());
-        let submitted = Submission { wanted, idempotency, asked: None, owing, reply };
+        let submitted = Submission { wanted, idempotency, asked: None, owing, taking: None, reply };
         self.enqueue(stream, Request::Submit(Box::new(submitted)), begin)?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
@@ -190,7 +190,7 @@ impl Inner {
     ) -> Result<Answer, HallError> {
         self.is_open()?;
         let (reply, answer) = oneshot::channel();
-        let submitted = Submission { wanted, idempotency, asked, owing, reply };
+        let submitted = Submission { wanted, idempotency, asked, owing, taking: None, reply };
         self.send(stream, Request::Submit(Box::new(submitted))).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }

@@ -11,13 +11,14 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::answers::{Answer, HallChange, HallError, Idempotency};
 use crate::hall::inner::Inner;
+pub use crate::hall::taking::TakenRow;
 use crate::outbox::{DeliveryHandler, OutboxEntry};
 use crate::ports::{Claim, LogError, Page, Store, Target, TargetKind};
 use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
-use crate::stream::OwedItems;
 use crate::stream::idempotency::{IDEM, claim_key};
 use crate::stream::mail::TurnNotice;
+use crate::stream::{OwedItems, Verdict};
 
 /// Residents that get a handle to their hall.
 #[async_trait]
@@ -165,6 +166,25 @@ impl ResidentHall {
         key: Idempotency,
     ) -> Result<Answer, HallError> {
         self.0.owe(stream, owed, key).await
+    }
+
+    /// Takes rows of one channel of another computer, in their order, each in the append of a
+    /// stream. Rows of streams that are gone are refused by the conversation of the computers.
+    ///
+    /// Returns a verdict for each row up to the first that was not taken
+    /// ([`counts_as_taken`](crate::stream::io::counts_as_taken)). That row and all later ones have
+    /// to be taken again.
+    pub async fn take(&self, rows: Vec<TakenRow>) -> Vec<Verdict> {
+        self.0.take(rows).await
+    }
+
+    /// Returns the conversation of the computers, which has the notices about them. Makes it if
+    /// there is none.
+    ///
+    /// # Errors
+    /// [`HallError`] if it cannot be read or made.
+    pub async fn computers_stream(&self) -> Result<StreamId, HallError> {
+        self.0.computers_stream().await
     }
 
     /// Runs a closure on the committed state and returns its result.

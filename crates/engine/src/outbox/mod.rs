@@ -11,6 +11,7 @@
 mod carry;
 mod carry_notes;
 mod command;
+mod post_command;
 mod handler;
 pub(crate) mod stream;
 
@@ -22,6 +23,7 @@ use std::time::Duration;
 pub use carry_notes::{CarryNotes, SentPart};
 pub use command::{ConversationStart, HOPS_MAX, OutboxEntry, StreamCommand};
 pub use handler::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome};
+pub use post_command::PostCommand;
 use tokio::sync::{Notify, watch};
 
 use self::carry::{Carrier, Postponement};

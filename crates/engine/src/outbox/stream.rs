@@ -152,6 +152,7 @@ fn outcome(error: &HallError) -> Outcome {
         | HallError::NotFound(_)
         | HallError::Deleted(_)
         | HallError::KeyReused
+        | HallError::Taken { .. }
         | HallError::ReadOnly { .. }
         | HallError::Broken { .. }
         | HallError::Damaged(_) => Outcome::Failed(error.to_string()),

@@ -40,7 +40,8 @@ impl Host {
             let known =
                 item.idempotency().and_then(|key| deciding.known(key)).or_else(|| item.too_far());
             if let Some(verdict) = known {
-                deciding.push(verdict);
+                let last = deciding.last(self.committed.head());
+                deciding.push(verdict, last);
                 continue;
             }
             let command = match &item.wanted {
@@ -62,7 +63,8 @@ impl Host {
                         .key()
                         .map(|key| self.claim_of(ANSWERED, key, answer.clone(), deciding.now));
                     deciding.keys.extend(claim.map(ClaimChange::Take));
-                    deciding.push(Ok(self.nothing_new()));
+                    let last = deciding.last(self.committed.head());
+                    deciding.push(Ok(self.nothing_new()), last);
                     continue;
                 }
             };
@@ -164,9 +166,9 @@ impl Host {
         if let Some(unkept) = unkept {
             self.count_unkept(unkept);
         }
+        let last = deciding.last(self.committed.head());
         let item = &deciding.items[deciding.verdicts.len()];
         if verdict.is_ok() {
-            let last = deciding.events.last().map_or(self.committed.head(), |event| event.seq);
             deciding
                 .owed
                 .extend(item.owing.owed.iter().map(|owed| owed.delivery(item.owing.hops, last)));
@@ -182,7 +184,7 @@ impl Host {
                 PriorRequest { fingerprint: key.fingerprint.clone(), answer: Ok(answer.clone()) };
             deciding.taken.insert(claim_key(key), earlier);
         }
-        deciding.push(verdict);
+        deciding.push(verdict, last);
     }
 
     /// Returns the answer to remember for words that were held back, so that a retry by the client
@@ -255,10 +257,11 @@ impl Host {
     }
 
     /// Requests the append of a decided batch. Drops its decisions if they break an invariant. A
-    /// batch without events, claims and deliveries is answered at once. Without an epoch, the host
-    /// first has to become the writer of the stream.
+    /// batch without events, claims, deliveries and marks is answered at once. Without an epoch,
+    /// the host first has to become the writer of the stream.
     fn append(&mut self, deciding: PendingBatch, around: &Around<'_>) {
-        if deciding.events.is_empty() && deciding.keys.is_empty() && deciding.owed.is_empty() {
+        let owes = !deciding.owed.is_empty() || !deciding.marks.is_empty();
+        if deciding.events.is_empty() && deciding.keys.is_empty() && !owes {
             return self.commit(deciding, &[], around);
         }
         let checked = self
@@ -323,7 +326,7 @@ impl Host {
             events: deciding.events.clone(),
             claims,
             deliveries,
-            marks: Vec::new(),
+            marks: std::mem::take(&mut deciding.marks),
             charges: deciding.charges.clone(),
             catalog: Catalog::of(state),
         };
@@ -411,9 +414,7 @@ impl Host {
         let items = self.forget_decided(deciding);
         match error {
             AppendError::Claimed(claim) => self.claimed(items, &claim),
-            AppendError::Marked { .. } => {
-                self.refuse_alone(items, &HallError::Failed(error.to_string()));
-            }
+            AppendError::Marked { through, .. } => self.marked(items, through, &error.to_string()),
             AppendError::Full => {
                 self.put_back(items, &HallError::DiskFull, around.now.steady, RETRY_FULL)
             }
@@ -452,6 +453,18 @@ impl Host {
         } else {
             self.batches.extend(items.into_iter().map(|item| vec![item]));
         }
+    }
+
+    /// Handles a mark that does not follow that of its channel, which is at `through`. The items
+    /// are decided one at a time, to find the rows that were taken before.
+    fn marked(&mut self, items: Vec<Item>, through: u64, why: &str) {
+        let taken = |item: &Item| item.taking.as_ref().is_some_and(|it| it.mark.through <= through);
+        let error = match items.iter().all(taken) {
+            true => HallError::Taken { through },
+            // A row before it was not taken. Both come again.
+            false => HallError::Failed(why.to_owned()),
+        };
+        self.refuse_alone(items, &error);
     }
 
     /// Refuses client requests and keeps the engine's own commands for a retry: an agent's answer

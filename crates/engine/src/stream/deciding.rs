@@ -6,15 +6,18 @@ use moothall_kernel::budget::Charge;
 use moothall_kernel::command::{ClientCommand, Command, Refusal, Rejection};
 use moothall_kernel::decide::Decision;
 use moothall_kernel::event::RecordedEvent;
-use moothall_kernel::ids::{ParticipantId, TurnNo};
+use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Timestamp;
 
 use super::idempotency::claim_key;
-use super::io::{Condition, ItemBody, Lookups, OwedItems, PriorRequest, RequestId, Verdict};
+use super::io::{
+    Condition, ItemBody, Lookups, OwedItems, PriorRequest, RequestId, Taking, Verdict,
+    counts_as_taken,
+};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::outbox::HOPS_MAX;
-use crate::ports::{ClaimChange, NewDelivery};
+use crate::ports::{ClaimChange, NewDelivery, PostMark};
 
 /// A command to decide, and the request that waits for its answer. The engine's own commands have
 /// no such request. They are retried while the log cannot take them.
@@ -28,6 +31,8 @@ pub(super) struct Item {
     pub(super) again: bool,
     /// Deliveries to insert with the append.
     pub(super) owing: OwedItems,
+    /// The rows of another computer that the item takes, if it does.
+    pub(super) taking: Option<Box<Taking>>,
 }
 
 impl Item {
@@ -39,6 +44,7 @@ impl Item {
             condition: None,
             again: false,
             owing: OwedItems::default(),
+            taking: None,
         }
     }
 
@@ -54,12 +60,18 @@ impl Item {
             condition: None,
             again: false,
             owing: OwedItems::default(),
+            taking: None,
         }
     }
 
     /// Returns the item with deliveries to insert.
     pub(super) fn owing(self, owing: OwedItems) -> Self {
         Self { owing, ..self }
+    }
+
+    /// Returns the item as one that takes rows of another computer.
+    pub(super) fn taking(self, taking: Option<Box<Taking>>) -> Self {
+        Self { taking, ..self }
     }
 
     /// Returns the item with a condition for consent.
@@ -139,6 +151,8 @@ pub(super) struct PendingBatch {
     pub(super) keys: Vec<ClaimChange>,
     /// Deliveries that the requests of the batch owe.
     pub(super) owed: Vec<NewDelivery>,
+    /// The marks of the rows that the batch takes, one for each channel.
+    pub(super) marks: Vec<PostMark>,
     /// The turns whose prompts are deliveries of this batch, in the order of the deliveries.
     pub(super) prompts: Vec<Option<(TurnNo, u32)>>,
     /// Keys taken by this batch: a second request with the same key gets the answer of the first.
@@ -147,14 +161,42 @@ pub(super) struct PendingBatch {
 
 impl PendingBatch {
     pub(super) fn new(items: Vec<Item>, found: Lookups, now: Timestamp) -> Self {
-        let (verdicts, ends, events, charges, keys, owed, prompts, taken) = <_>::default();
-        Self { items, found, now, verdicts, ends, events, charges, keys, owed, prompts, taken }
+        let (verdicts, ends, events, charges, keys, owed, marks, prompts, taken) = <_>::default();
+        Self {
+            items,
+            found,
+            now,
+            verdicts,
+            ends,
+            events,
+            charges,
+            keys,
+            owed,
+            marks,
+            prompts,
+            taken,
+        }
     }
 
-    /// Adds the verdict of the next item, after its events.
-    pub(super) fn push(&mut self, verdict: Verdict) {
+    /// Adds the verdict of the next item, after its events. If the item takes rows, their mark
+    /// moves with the batch, and a refusal is owed to their sender. `last` is the newest event.
+    pub(super) fn push(&mut self, verdict: Verdict, last: Seq) {
+        let item = &self.items[self.verdicts.len()];
+        if let Some(taking) = item.taking.as_ref().filter(|_| counts_as_taken(&verdict)) {
+            let refused = verdict
+                .as_ref()
+                .err()
+                .and_then(|error| taking.refusal_entry(error.refusal_code()?, &error.to_string()));
+            self.owed.extend(refused.map(|entry| entry.delivery(item.owing.hops, last)));
+            merge(&mut self.marks, &taking.mark);
+        }
         self.verdicts.push(verdict);
         self.ends.push(self.events.len());
+    }
+
+    /// Returns the position of the newest event of the batch, or the head before it.
+    pub(super) fn last(&self, head: Seq) -> Seq {
+        self.events.last().map_or(head, |event| event.seq)
     }
 
     /// Returns the events of each decision.
@@ -175,6 +217,15 @@ impl PendingBatch {
             return Some(Err(HallError::KeyReused));
         }
         Some(earlier.answer.clone().map(|answer| Answer { replayed: true, ..answer }))
+    }
+}
+
+/// Adds a mark, or extends that of the rows before it: many rows are one change of the log.
+fn merge(marks: &mut Vec<PostMark>, next: &PostMark) {
+    let before = marks.iter_mut().find(|mark| mark.channel == next.channel);
+    match before.filter(|mark| mark.through == next.before) {
+        Some(mark) => mark.through = next.through,
+        None => marks.push(next.clone()),
     }
 }
 

@@ -176,9 +176,10 @@ impl Host {
     /// Handles an input. Returns the outputs in the order in which they have to be performed.
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         match input {
-            Input::Request { id, wanted, idempotency, condition, owing } => {
+            Input::Request { id, wanted, idempotency, condition, owing, taking } => {
                 let once = idempotency.map(|key| *key);
-                let item = Item::external(id, wanted, once).on(condition).owing(owing);
+                let item =
+                    Item::external(id, wanted, once).on(condition).owing(owing).taking(taking);
                 self.inbox.items.push(item);
             }
             Input::Answered { id, consent } => self.answered(id, consent, around.now.steady),

@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 
 use crate::answers::{Answer, HallError, Idempotency, Signal};
 use crate::hall::presences::ParticipantPresence;
-use crate::outbox::OutboxEntry;
-use crate::ports::{Acquisition, AppendError, LogError, Page, StreamBatch};
+use crate::outbox::{OutboxEntry, PostCommand};
+use crate::ports::{Acquisition, AppendError, LogError, Page, PostChannel, PostMark, StreamBatch};
 use crate::runtime::agent::{Job, PermissionAnswer, Probe, Report, TurnKey};
 use crate::runtime::registry::Roster;
 
@@ -144,6 +144,48 @@ pub struct OwedItems {
     pub owed: Vec<OutboxEntry>,
 }
 
+/// The rows of another computer that a request takes. Their mark moves in the append of the
+/// request, whether it is accepted or rejected. (decisions/0053)
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taking {
+    /// The mark.
+    pub mark: PostMark,
+    /// The row whose sender is owed the refusal if the request is rejected; `None` if a refusal
+    /// would not help it.
+    pub refusal: Option<RefusalNote>,
+}
+
+/// A row whose sender hears of a refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusalNote {
+    /// The number of the row in the channel of the mark.
+    pub number: u64,
+}
+
+impl Taking {
+    /// Takes one row, whose sender hears of a refusal.
+    pub fn row(channel: PostChannel, number: u64) -> Self {
+        let mark = PostMark { channel, before: number.saturating_sub(1), through: number };
+        Self { mark, refusal: Some(RefusalNote { number }) }
+    }
+
+    /// Returns the same without a refusal for the sender.
+    #[must_use]
+    pub fn without_refusal(self) -> Self {
+        Self { refusal: None, ..self }
+    }
+
+    /// Returns the refusal that the sender is owed; `None` if it is owed none.
+    pub(crate) fn refusal_entry(&self, code: &str, message: &str) -> Option<OutboxEntry> {
+        let refused = PostCommand::Refused {
+            number: self.refusal.as_ref()?.number,
+            code: code.to_owned(),
+            message: message.to_owned(),
+        };
+        Some(refused.entry(&self.mark.channel.sender))
+    }
+}
+
 /// The consent that a request needs before it is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
@@ -166,6 +208,15 @@ pub enum Consent {
 
 /// The answer to a request.
 pub type Verdict = Result<Answer, HallError>;
+
+/// True if a row with this verdict was taken: its mark is in the log, or is in the append of the
+/// verdict. After any other error the row has to be taken again.
+pub fn counts_as_taken(verdict: &Verdict) -> bool {
+    matches!(
+        verdict,
+        Ok(_) | Err(HallError::Rejected(_) | HallError::KeyReused | HallError::Taken { .. })
+    )
+}
 
 /// An earlier request with the same key.
 #[derive(Clone, Debug, PartialEq)]
@@ -204,6 +255,8 @@ pub enum Input {
         condition: Option<Condition>,
         /// Deliveries to insert with the append of the request.
         owing: OwedItems,
+        /// The rows of another computer that the request takes, if it does.
+        taking: Option<Box<Taking>>,
     },
     /// The answer to an [`Output::Ask`]. It may come late, twice or never: an answer without a
     /// waiting request is ignored.

@@ -7,7 +7,7 @@ use moothall_kernel::ids::StreamId;
 use tokio::sync::oneshot;
 
 use super::asking::ConsentRequest;
-use super::io::{ItemBody, OwedItems, Verdict};
+use super::io::{ItemBody, OwedItems, Taking, Verdict};
 use crate::answers::{HallError, Idempotency};
 use crate::runtime::agent::{Probe, Report, TurnKey};
 use crate::stream::updates::Subscription;
@@ -42,6 +42,7 @@ pub(crate) struct Submission {
     /// The principal that has to agree first, if one has to.
     pub(crate) asked: Option<ConsentRequest>,
     pub(crate) owing: OwedItems,
+    pub(crate) taking: Option<Box<Taking>>,
     pub(crate) reply: ReplySender,
 }
 

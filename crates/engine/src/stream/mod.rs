@@ -34,5 +34,5 @@ pub use asking::ConsentAsker;
 pub use host::Host;
 pub use io::{
     Around, Condition, Consent, EndReason, Input, ItemBody, LoadedStream, Lookups, Now, Output,
-    OwedItems, PriorRequest, ReadOnlyReason, RequestId, StartMode, Verdict,
+    OwedItems, PriorRequest, ReadOnlyReason, RefusalNote, RequestId, StartMode, Taking, Verdict,
 };

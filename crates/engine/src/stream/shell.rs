@@ -308,7 +308,7 @@ impl Shell {
     async fn take(&mut self, request: Request) -> Result<(), EndReason> {
         let input = match request {
             Request::Submit(submitted) => {
-                let Submission { wanted, idempotency, asked, owing, reply } = *submitted;
+                let Submission { wanted, idempotency, asked, owing, taking, reply } = *submitted;
                 let id = self.wait_for(Waiter::Answer(reply));
                 Input::Request {
                     id,
@@ -316,6 +316,7 @@ impl Shell {
                     idempotency: idempotency.map(Box::new),
                     condition: self.asking.note(id, asked),
                     owing,
+                    taking,
                 }
             }
             Request::Ask(question) => Input::View { id: self.wait_for(Waiter::Question(question)) },

@@ -98,6 +98,7 @@ impl Bench {
             idempotency: None,
             condition: None,
             owing: <_>::default(),
+            taking: None,
         });
         assert_eq!(outputs, [], "what was told is only taken down");
         id
@@ -462,6 +463,7 @@ fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
             idempotency: Some(Box::new(once)),
             condition: None,
             owing,
+            taking: None,
         });
     }
     let batch = bench.look();

@@ -16,5 +16,6 @@ mod reader;
 mod remote;
 mod residents;
 mod snapshots;
+mod taking;
 mod turns;
 mod unwritable;

@@ -393,6 +393,13 @@ pub enum EngineCommand {
     },
     /// A person who is not known to the server said words in a bound chat.
     Overhear(Box<OverheardWords>),
+    /// The server has something to tell people.
+    Notice {
+        /// Stable code, e.g. `rows_lost`.
+        code: &'static str,
+        /// One sentence for people.
+        text: String,
+    },
     /// The task that owns the conversation gives an order.
     Obey {
         /// The task.

@@ -138,7 +138,14 @@ impl Server {
             .then(|| Condition { principal: "boss".into(), within: consent::WITHIN });
         let owing = request.owing.clone();
         self.waiting.insert(id, request);
-        Input::Request { id, wanted, idempotency: idempotency.map(Box::new), condition, owing }
+        Input::Request {
+            id,
+            wanted,
+            idempotency: idempotency.map(Box::new),
+            condition,
+            owing,
+            taking: None,
+        }
     }
 
     pub(crate) fn is_due(&self, steady: Millis) -> bool {

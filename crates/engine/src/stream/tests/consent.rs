@@ -27,7 +27,14 @@ impl Bench {
         let condition = Some(Condition { principal: "boss".into(), within: WITHIN });
         let idempotency = idempotency.map(Box::new);
         assert_eq!(
-            self.tell(Input::Request { id, wanted, idempotency, condition, owing: <_>::default() }),
+            self.tell(Input::Request {
+                id,
+                wanted,
+                idempotency,
+                condition,
+                owing: <_>::default(),
+                taking: None,
+            }),
             []
         );
         id

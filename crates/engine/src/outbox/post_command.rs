@@ -1,0 +1,75 @@
+//! Commands of rows for other computers, as they stand in the log until the receiver has them.
+
+use moothall_kernel::ids::ComputerId;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::OutboxEntry;
+use crate::ports::Target;
+
+/// The command of a row for another computer: references if its words are events, words only if
+/// an event does not have them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "post", rename_all = "snake_case")]
+pub enum PostCommand {
+    /// The refusal of a row of the receiver.
+    Refused {
+        /// The number of that row in the receiver's channel.
+        number: u64,
+        /// Stable code.
+        code: String,
+        /// One sentence for people.
+        message: String,
+    },
+    /// Nothing: only the number of the row has to arrive.
+    Void,
+}
+
+impl PostCommand {
+    /// Makes the row for a computer. A command without words of a conversation outlives the
+    /// deletion of its stream ([`keeps_command`](crate::ports::keeps_command)).
+    pub fn entry(&self, to: &ComputerId) -> OutboxEntry {
+        let mut command = json!(self);
+        if let Value::Object(fields) = &mut command
+            && !self.has_words()
+        {
+            fields.insert("keep".to_owned(), true.into());
+        }
+        OutboxEntry { target: Target::Computer(to.clone()), command }
+    }
+
+    /// True if words stand in the command that a deletion has to remove.
+    fn has_words(&self) -> bool {
+        match self {
+            // The server's own sentence about the receiver's row.
+            PostCommand::Refused { .. } => false,
+            PostCommand::Void => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use moothall_kernel::ids::Seq;
+
+    use super::*;
+    use crate::ports::keeps_command;
+
+    #[test]
+    fn a_command_without_words_outlives_its_stream_and_is_read_as_it_was_written() {
+        let refused = PostCommand::Refused {
+            number: 7,
+            code: "thread_not_found".into(),
+            message: "conversation x was not found".into(),
+        };
+        for command in [refused, PostCommand::Void] {
+            let delivery = command.entry(&ComputerId::new("2abc")).delivery(0, Seq(1));
+            let stored = delivery.command.expect("a command");
+            assert!(keeps_command(&stored), "{stored}");
+            let read: serde_json::Value = serde_json::from_str(&stored).expect("JSON");
+            let read: PostCommand = serde_json::from_value(read["command"].clone()).expect("known");
+            assert_eq!(read, command);
+            assert_eq!(delivery.target.to_string(), "computer:2abc");
+        }
+    }
+}
