@@ -7,6 +7,7 @@ pub mod control;
 pub(crate) mod turns;
 pub(crate) mod floor;
 pub(crate) mod patience;
+mod ends;
 mod budgets;
 mod queue;
 mod refusals;
@@ -27,7 +28,7 @@ use crate::model::command::{
 use crate::model::event::{Cause, Event, Guard, Outcome, RecordedEvent, TurnKind};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::participant::AgentFacts;
-use crate::model::state::{Conversation, Turn};
+use crate::model::state::Conversation;
 use crate::model::time::{Millis, Timestamp};
 use crate::planted::{self, Bug};
 use crate::text;
@@ -428,42 +429,6 @@ impl Decider<'_> {
         self.release_awaited();
         self.tell_of_the_unkept();
         self.beat();
-    }
-
-    /// Cancels every open turn, except turns that ask a person: a question stays open with its
-    /// dialog.
-    pub(crate) fn end_all_but_asking(&mut self, code: &str, message: &str) {
-        self.end_turns(|turn| turn.frozen_since.is_none(), code, message);
-    }
-
-    /// Cancels every open turn.
-    pub(crate) fn end_all(&mut self, code: &str, message: &str) {
-        self.end_turns(|_| true, code, message);
-    }
-
-    /// Cancels the open turns that match a predicate.
-    pub(crate) fn end_turns(&mut self, of: impl Fn(&Turn) -> bool, code: &str, message: &str) {
-        let open: Vec<_> =
-            self.state.open_turns().filter(|turn| of(turn)).map(|turn| turn.no).collect();
-        for turn in open {
-            let usage = self.keep_unfinished(turn, crate::model::event::Usage::default());
-            let fault = crate::model::event::Fault::new(code, message);
-            self.end(turn, Outcome::Cancelled, Some(fault), usage);
-        }
-    }
-
-    /// Cancels a participant's open turns, or only those that have not started if `waiting_only`.
-    pub(crate) fn end_turns_of(
-        &mut self,
-        participant: &ParticipantId,
-        waiting_only: bool,
-        code: &str,
-        message: &str,
-    ) {
-        let of = |turn: &Turn| {
-            turn.participant == *participant && !(waiting_only && turn.running.is_some())
-        };
-        self.end_turns(of, code, message);
     }
 
     pub(crate) fn check_open(&self) -> Result<(), Rejection> {

@@ -6,7 +6,7 @@ use crate::model::contribution::{Aside, Contribution};
 use crate::model::event::{
     Cause, Change, Event, Fault, Posted, RecordedEvent, TaskOrigin, TurnKind, TurnReason, WhyNot,
 };
-use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WAITED_KEPT};
+use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::own::Stop;
@@ -14,13 +14,14 @@ use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenPermission, OpenQuestion, SettledPermission, Settlement};
 use crate::model::request::Request;
 use crate::model::state::{
-    Conversation, Discussion, Guards, Owner, QueuedMessage, Reply, Round, RunningTurn, Tombstone,
-    Turn, WakingWords,
+    Conversation, Discussion, Guards, Owner, Reply, Round, RunningTurn, Tombstone, Turn,
+    WakingWords,
 };
 use crate::model::summary::Summary;
 use crate::model::time::Timestamp;
 
 mod downtime;
+mod queue;
 mod turns;
 
 impl Conversation {
@@ -494,30 +495,6 @@ impl Conversation {
         {
             participant.polls_skipped += 1;
         }
-    }
-
-    /// Removes all messages and late answers from the queue.
-    fn empty_queue(&mut self, at: Seq) {
-        let queue = std::mem::take(&mut self.floor.queue);
-        let messages = queue.iter().filter(|waiting| waiting.late.is_none());
-        self.leaves_queue(messages.map(|waiting| waiting.cause.seq), at);
-    }
-
-    /// Notes that messages left the queue. An entry is kept while some participant has been told of
-    /// events up to a place between where the message was said and where it left: that
-    /// participant's next prompt must add the message.
-    fn leaves_queue(&mut self, said: impl IntoIterator<Item = Seq>, at: Seq) {
-        let mut waited = std::mem::take(&mut self.floor.waited);
-        waited.extend(said.into_iter().map(|said| QueuedMessage { said, left: at }));
-        let cursors = self.participants.iter().map(|participant| participant.cursor);
-        let running = self.open_turns().filter_map(|turn| turn.running);
-        let prompted = running.map(|running| running.through_seq);
-        let positions: Vec<Seq> = cursors.chain(prompted).chain(self.summaries.reach()).collect();
-        waited.retain(|waited| {
-            positions.iter().any(|through| waited.said <= *through && *through < waited.left)
-        });
-        waited.drain(..waited.len().saturating_sub(WAITED_KEPT));
-        self.floor.waited = waited;
     }
 
     /// Marks all words so far as shown, so that they give no agent a turn.
