@@ -8,6 +8,7 @@ pub(crate) mod turns;
 pub(crate) mod floor;
 pub(crate) mod patience;
 mod ends;
+mod hosted;
 mod budgets;
 mod queue;
 mod refusals;
@@ -26,6 +27,7 @@ use crate::model::command::{
     Actor, ClientCommand, Command, EngineCommand, Facts, PostCustom, Refusal, Rejection,
 };
 use crate::model::event::{Cause, Event, Guard, Outcome, RecordedEvent, TurnKind};
+use crate::model::hosted::HOSTED_MAX;
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::participant::AgentFacts;
 use crate::model::state::Conversation;
@@ -103,8 +105,12 @@ impl Conversation {
         Decision { events, outcome, charges, unkept }
     }
 
-    /// Returns the time limit of a turn, counted from its start. (Ruling 12.)
+    /// Returns the time limit of a turn, counted from its start. A hosted turn is judged by the limits
+    /// of its own conversation. (Rulings 12 and 35.)
     pub fn limit_of(&self, turn: &crate::model::state::Turn) -> Millis {
+        if turn.is_hosted() {
+            return HOSTED_MAX;
+        }
         let policy = &self.policy;
         let by_agent =
             self.participant(&turn.participant).map_or(Millis::from_secs(60), |p| p.facts.limit());
@@ -227,6 +233,8 @@ impl Decider<'_> {
             EngineCommand::Overhear(words) => self.overhear(*words)?,
             EngineCommand::Notice { code, text } => self.notice(code, text, None, None),
             EngineCommand::Obey { task, order } => self.obey(task, *order)?,
+            EngineCommand::Host { hosted, text } => self.host(*hosted, text)?,
+            EngineCommand::Unhost { key, lapse } => self.unhost(&key, lapse),
         }
         Ok(())
     }
@@ -396,6 +404,7 @@ impl Decider<'_> {
         }
         let summaries = self.state.summaries.of_words_at(seq);
         self.emit(Event::Redacted { seq, by: by.id.clone(), message, summaries, edited: false });
+        self.end_erased(seq);
         Ok(())
     }
 

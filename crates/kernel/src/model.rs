@@ -18,6 +18,7 @@ pub mod task_event;
 pub mod task;
 pub mod message_part;
 pub mod chat;
+pub mod hosted;
 pub mod silence;
 pub mod event;
 pub(crate) mod actor;

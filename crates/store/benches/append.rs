@@ -189,6 +189,7 @@ fn reply(head: u64) -> StreamBatch {
         fault: None,
         usage,
         ended: None,
+        hosted: None,
     };
     let expires = at(1_763_693_999_042);
     let (why, kind) = (TurnReason::Forced, TurnKind::Reply);
@@ -201,6 +202,7 @@ fn reply(head: u64) -> StreamBatch {
         cause,
         expires,
         patience: None,
+        hosted: None,
     };
     let started = Event::TurnStarted {
         turn,
@@ -208,6 +210,7 @@ fn reply(head: u64) -> StreamBatch {
         from_seq: Seq(head),
         through_seq: Seq(head),
         deadline: expires,
+        hosted: None,
     };
     batch_of(head, vec![Event::Posted(posted), ended, granted, started])
 }

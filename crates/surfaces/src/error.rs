@@ -777,6 +777,11 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     ),
     (422, "cannot_mute_human", "People cannot be muted."),
     (422, "no_targets", "`targets` is empty."),
+    (
+        422,
+        "invalid_hosted",
+        "Another computer offered a turn whose prompt is too long, unclean or wrongly divided.",
+    ),
     (422, "invalid_target", "A binding looks like `chat:telegram:-100123`."),
     (422, "invalid_raise", "A raise adds turns or money to a budget, for one minute to 31 days."),
     (422, "not_kept", "Only kept text can be published."),

@@ -131,6 +131,8 @@ pub fn post(seq: u64, from: &str, body: &str) -> RecordedEvent {
         thought: false,
         silence: None,
         unknown: None,
+        hosted: None,
+        far: None,
     };
     RecordedEvent {
         seq: Seq(seq),

@@ -299,8 +299,9 @@ impl Telegram {
         }
         let writer = agent.clone();
         let seen = self.inbox.hall().view(stream, move |state| {
+            // An answer for a conversation of another computer does not go to chats of this one.
             let mut own = state.open_turns().filter(|turn| turn.participant == writer);
-            let turn = own.find(|turn| turn.kind == TurnKind::Reply)?.no;
+            let turn = own.find(|turn| turn.kind == TurnKind::Reply && !turn.is_hosted())?.no;
             Some((turn, state.chats().collect::<Vec<Chat>>()))
         });
         let Ok(Some((turn, chats))) = seen.await else { return };

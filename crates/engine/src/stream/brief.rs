@@ -301,7 +301,11 @@ fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: RecordedE
         may_pass: of.turn.may_pass,
         prompt: compose(of.state, of.turn, range.from, range.through, &story, of.room),
         trigger,
-        window: window(&story, range.through, of.window),
+        // The messages here are none of the conversation that a hosted turn is taken for.
+        window: match of.turn.is_hosted() {
+            true => Vec::new(),
+            false => window(&story, range.through, of.window),
+        },
         through: range.through,
         limit: of.state.limit_of(of.turn),
     }
@@ -359,14 +363,15 @@ struct Range {
 }
 
 impl Range {
-    /// Returns the range of a turn. A running turn has its range already; a waiting one begins
-    /// after the last event that its participant was shown and ends at the head. The memory of the
+    /// Returns the range of a turn. A running turn has its range already, and a hosted one is about
+    /// its own post; another waiting one begins after the last event that its participant was shown
+    /// and ends at the head. The memory of the
     /// participant says how far back messages are needed.
     fn of(of: &Brief<'_>) -> Self {
         let head = of.state.head();
         let (from, through) = match of.turn.running {
             Some(running) => (running.from_seq, running.through_seq),
-            None => (of.participant.cursor, head),
+            None => of.turn.own_range().unwrap_or((of.participant.cursor, head)),
         };
         let summed_up =
             of.state.summary_of(&of.participant.id).map_or(Seq(0), |summary| summary.through);

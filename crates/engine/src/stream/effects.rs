@@ -343,6 +343,8 @@ mod tests {
             thought: false,
             silence: None,
             unknown: None,
+            hosted: None,
+            far: None,
         };
         at(seq, Event::Posted(posted))
     }

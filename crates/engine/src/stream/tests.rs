@@ -369,6 +369,7 @@ fn haunted(bench: &Bench) -> Conversation {
         cause,
         expires: now(9_000).wall,
         patience: None,
+        hosted: None,
     };
     state.apply(&RecordedEvent { seq: state.head().next(), ts: state.last_ts(), event });
     state

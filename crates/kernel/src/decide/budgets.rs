@@ -36,13 +36,22 @@ impl Decider<'_> {
     /// True if the budgets allow one more turn. Otherwise tells people once and records why the
     /// participant is skipped.
     pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
-        let account = self.state.account_of(participant, cause);
-        let Some(spent) = self.used_up(Measure::VARIANTS, &account) else { return true };
-        self.tell_spent(&spent, participant, cause);
-        let detail =
-            format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until);
+        let Some(detail) = self.unaffordable(participant, cause) else { return true };
         self.skip(participant, WhyNot::OverBudget, cause, Some(&detail));
         false
+    }
+
+    /// Returns the used-up budget as a sentence if the budgets do not allow one more turn, and tells
+    /// people once.
+    pub(super) fn unaffordable(
+        &mut self,
+        participant: &ParticipantId,
+        cause: &Cause,
+    ) -> Option<String> {
+        let account = self.state.account_of(participant, cause);
+        let spent = self.used_up(Measure::VARIANTS, &account)?;
+        self.tell_spent(&spent, participant, cause);
+        Some(format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until))
     }
 
     /// Returns the reason if the budgets do not allow a lost turn to run again.

@@ -9,6 +9,7 @@ use crate::model::event::{
     Cause, Event, Fault, MentionPlace, Outcome, Posted, Recipient, SuppressedBecause, TurnKind,
     Usage,
 };
+use crate::model::hosted::HostedWords;
 use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::message_part::Span;
 use crate::model::participant::{Kind, Participant};
@@ -165,6 +166,8 @@ impl Decider<'_> {
             thought: false,
             silence: None,
             unknown: None,
+            hosted: None,
+            far: post.far,
         }
     }
 
@@ -237,12 +240,16 @@ impl Decider<'_> {
     }
 
     /// Returns the open turn that a client's words answer: the one with the cause that they reply
-    /// to, or the oldest if they reply to nothing. (Ruling 5.)
+    /// to, or the oldest if they reply to nothing. (Ruling 5.) Only the oldest one is answered if a
+    /// hosted turn is among those up to it.
     fn turn_answered(&self, by: &ParticipantId, reply_to: Option<&Cause>) -> Option<TurnNo> {
         let Some(replied) = reply_to else { return self.own_turn(by) };
-        let mut own = self.state.open_turns().filter(|turn| turn.participant == *by);
-        own.find(|turn| turn.causes.iter().any(|asked| asked.cause.seq == replied.seq))
-            .map(|turn| turn.no)
+        let own = || self.state.open_turns().filter(|turn| turn.participant == *by);
+        let named = |turn: &&Turn| turn.causes.iter().any(|asked| asked.cause.seq == replied.seq);
+        let turn = own().find(named)?;
+        // To answer a turn cancels the older ones, and no conversation cancels another's.
+        let crosses = own().take_while(|open| open.no <= turn.no).any(Turn::is_hosted);
+        (!crosses || self.state.is_front(turn)).then_some(turn.no)
     }
 
     /// Rejects and keeps words to which `silence_of` objects. (Ruling 20.)
@@ -409,7 +416,10 @@ impl Decider<'_> {
             return self.end(no, Outcome::Spoke, None, usage);
         }
         if text::is_empty_looking(&text) {
-            return match self.state.rules().empty_reply {
+            // The policy here has no say about another conversation.
+            let hosted = if turn.may_pass { EmptyReply::Passes } else { EmptyReply::Fails };
+            let own = self.state.rules().empty_reply;
+            return match if turn.is_hosted() { hosted } else { own } {
                 EmptyReply::Passes => self.end(no, Outcome::Passed, None, usage),
                 EmptyReply::Fails => self.fail(
                     no,
@@ -433,13 +443,18 @@ impl Decider<'_> {
             // 32 bytes leave room for the note.
             format!("{}\n\n[truncated]", text::cut(&post.body, AGENT_BYTES_MAX - 32))
         };
-        let named = mentions::named(&body, &self.state.participants, &turn.participant);
+        // The names in words for another conversation are those of its own members.
+        let named = match turn.is_hosted() {
+            true => Mentions::default(),
+            false => mentions::named(&body, &self.state.participants, &turn.participant),
+        };
         let mut posted =
             self.words(Post { body, ..post }, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(turn.no);
         if let Some(brought) = self.shown_answer(turn.no) {
             (posted.ended, posted.thought) = (brought.ended, brought.only_thought);
         }
+        posted.hosted = turn.hosted.clone().map(HostedWords::Answers).map(Box::new);
         posted.late = self.state.is_late_for(turn);
         posted.unasked = turn.cause.unproven;
         let by_server =
@@ -448,13 +463,17 @@ impl Decider<'_> {
             posted.via = true;
             posted.tags.push("coordinator".into());
         }
-        self.with_silence(posted, &named)
+        if turn.is_hosted() { posted } else { self.with_silence(posted, &named) }
     }
 
     /// Posts a reply, ends its turn, and applies the policy and a pass in the words: all at once.
+    /// The answer of a hosted turn is only kept: its own conversation decides what follows from it.
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);
+        if posted.hosted.is_some() {
+            return;
+        }
         self.after_words(&WakingWords::of(&posted, cause.clone()));
         self.heed_piece(&posted.from, cause.id, &posted.body);
     }
@@ -468,10 +487,10 @@ impl Decider<'_> {
     pub(crate) fn pass_turn(&mut self, no: TurnNo, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         self.end(no, Outcome::Passed, None, usage);
-        if turn.kind == TurnKind::Reply && self.holds_piece(&turn.participant) {
+        if turn.speaks_here() && self.holds_piece(&turn.participant) {
             return self.release_piece(crate::model::gathering::HoldEnd::Passed, None, None);
         }
-        if !turn.may_pass && turn.kind == TurnKind::Reply {
+        if !turn.may_pass && turn.speaks_here() {
             let name = self.state.name_of(&turn.participant).to_owned();
             self.notice(
                 "passed",

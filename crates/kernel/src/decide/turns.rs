@@ -5,6 +5,7 @@ use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::{
     Cause, Event, Fault, Outcome, Posted, Recipient, TurnKind, TurnReason, Usage, WhyNot,
 };
+use crate::model::hosted::HOSTED_MAX;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Memory, Participant};
 use crate::model::permission::{
@@ -53,6 +54,7 @@ impl Decider<'_> {
                 cause: cause.clone(),
                 expires: self.now + WAIT_MAX,
                 patience: self.state.patience_for(participant, cause, self.now),
+                hosted: None,
             },
             // A prod has no words, so a waiting turn keeps its cause.
             Some(waiting) if why == TurnReason::Prod && waiting.kind == TurnKind::Reply => {
@@ -112,6 +114,7 @@ impl Decider<'_> {
             why_not,
             cause: cause.clone(),
             detail: detail.map(str::to_owned),
+            hosted: None,
         });
     }
 
@@ -161,15 +164,18 @@ impl Decider<'_> {
         let Some(turn) = self.state.turn(no) else { return };
         let cursor = self.state.participant(&turn.participant).map_or(Seq(0), |p| p.cursor);
         let from_seq = if planted::has(Bug::CauseCoveredTwice) { Seq(0) } else { cursor };
+        // The runtime chooses `through`, and a range must not end before it begins.
+        let range = (from_seq.min(through), through);
+        let (from_seq, through_seq) = turn.own_range().unwrap_or(range);
         let deadline = self.now + self.state.limit_of(turn);
-        let attempt = turn.attempt;
+        let (attempt, hosted) = (turn.attempt, turn.hosted.clone());
         self.emit(Event::TurnStarted {
             turn: no,
             attempt,
-            // The runtime chooses `through`, and a range must not end before it begins.
-            from_seq: from_seq.min(through),
-            through_seq: through,
+            from_seq,
+            through_seq,
             deadline,
+            hosted,
         });
     }
 
@@ -188,10 +194,11 @@ impl Decider<'_> {
     }
 
     /// Ends an open turn with its outcome. A reply or a pass also cancels the waiting turn of the
-    /// same participant whose causes it has covered.
+    /// same participant whose causes it has covered. A hosted turn covers no other.
     pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
         let Some(turn) = self.state.turn(no) else { return };
-        let (participant, attempt, kind) = (turn.participant.clone(), turn.attempt, turn.kind);
+        let (participant, attempt) = (turn.participant.clone(), turn.attempt);
+        let (speaks_here, hosted) = (turn.speaks_here(), turn.hosted.clone());
         let delivered = matches!(outcome, Outcome::Cancelled | Outcome::Expired)
             && self.prompt_was_delivered(turn);
         let fault = fault
@@ -206,8 +213,9 @@ impl Decider<'_> {
             fault,
             usage,
             ended,
+            hosted,
         });
-        if kind == TurnKind::Reply && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
+        if speaks_here && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
             self.end_covered(&participant);
         }
     }
@@ -237,19 +245,15 @@ impl Decider<'_> {
     }
 
     /// Ends a turn that failed, so that the next agent is asked. (Ruling 13.) The failure is
-    /// posted, except of a listening turn, in an archived conversation, for limits announced
-    /// already, or if `fails_unseen`.
+    /// posted, except of a listening or hosted turn, in an archived conversation, for limits
+    /// announced already, or if `fails_unseen`.
     pub(crate) fn fail(&mut self, no: TurnNo, outcome: Outcome, fault: Fault, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let fault =
             Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), ..fault };
         self.end(no, outcome, Some(fault.clone()), usage);
         let was_announced = fault.is_of_limits() && self.state.floor.limits_announced;
-        if turn.kind == TurnKind::Listen
-            || self.state.archived
-            || was_announced
-            || self.fails_unseen(&turn)
-        {
+        if !turn.speaks_here() || self.state.archived || was_announced || self.fails_unseen(&turn) {
             return;
         }
         let body = format!("[{} {}]", self.state.name_of(&turn.participant), fault.outcome());
@@ -305,19 +309,21 @@ impl Decider<'_> {
     /// Puts a running turn that a restart lost back to waiting, or fails it if the budgets do not
     /// allow another run. If another turn of its participant waits already, that turn takes over
     /// its causes and obligations. A participant never has two waiting turns, and each cause is
-    /// answered once.
+    /// answered once. Hosted turns stand alone in this too.
     pub(crate) fn requeue_lost(&mut self, no: TurnNo, attempt: u32) {
         let running =
             self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
         let Some(turn) = running.cloned() else { return };
         let usage = self.elapsed(no);
-        let behind = self.state.waiting_turn(&turn.participant).cloned();
+        let behind =
+            self.state.waiting_turn(&turn.participant).filter(|_| !turn.is_hosted()).cloned();
         if behind.is_none()
             && let Some(message) = self.cannot_rerun(&turn.account, &turn.participant, &turn.cause)
         {
             return self.fail(no, Outcome::Failed, Fault::new("over_budget", message), usage);
         }
-        let expires = Some(self.now + WAIT_MAX);
+        let waits = if turn.is_hosted() { HOSTED_MAX } else { WAIT_MAX };
+        let expires = Some(self.now + waits);
         self.emit(Event::TurnLost { turn: no, attempt, expires });
         let Some(behind) = behind else { return };
         let owes_more = turn.kind == TurnKind::Reply

@@ -102,6 +102,7 @@ impl Conversation {
             }
             Event::RoundClosed => self.floor.close_round(),
             Event::RoundReopened { cause, reply } => self.floor.reopen_round(cause.seq, *reply),
+            Event::Skipped { hosted: Some(_), .. } => {}
             Event::Skipped { participant, why_not, cause, .. } => {
                 self.apply_skipped(participant, *why_not, cause)
             }
@@ -109,7 +110,7 @@ impl Conversation {
                 self.apply_granted(&recorded.event, ts)
             }
             Event::TurnReleased { turn } => self.apply_released(*turn),
-            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
+            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline, .. } => {
                 self.apply_started(
                     *turn,
                     *attempt,
@@ -356,6 +357,9 @@ impl Conversation {
         let of_limits = posted.error.as_deref().is_some_and(Fault::is_of_limits);
         self.floor.limits_announced =
             (self.floor.limits_announced && posted.kind != Kind::Human) || of_limits;
+        if posted.hosted.is_some() {
+            return self.apply_hosted(posted);
+        }
         // The server's own and published words give no agent a turn and count for no guard.
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
             return;
@@ -409,6 +413,15 @@ impl Conversation {
         match &posted.typed_at {
             Some(terminal) => self.restraint.person_typed(terminal),
             None => self.restraint.person_spoke(),
+        }
+    }
+
+    /// Applies words of a hosted turn. They count in their own conversation: here they are not
+    /// news, give no agent a turn and count for no guard. (Ruling 35.)
+    fn apply_hosted(&mut self, posted: &Posted) {
+        let stopped = posted.turn.filter(|_| posted.stopped);
+        if let Some(turn) = stopped.and_then(|no| self.floor.turns.get_mut(&no)) {
+            turn.stopped = true;
         }
     }
 

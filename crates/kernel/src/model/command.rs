@@ -12,6 +12,7 @@ pub use crate::model::custom::{KindFault, OwnKind, PostCustom, WORD_CHARS_MAX, i
 use crate::model::ending::Ending;
 use crate::model::event::{Cause, Fault, RecordedEvent, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
+use crate::model::hosted::{HostedKey, HostedTurn};
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
     Address, AgentFacts, Answers, Kind, Participant, Profile, SeatRole, TerminalReach,
@@ -106,7 +107,9 @@ impl Command {
                 | ClientCommand::Archive { .. }
                 | ClientCommand::Delete { .. },
             )
-            | Command::Engine(EngineCommand::Tick | EngineCommand::Obey { .. }) => true,
+            | Command::Engine(
+                EngineCommand::Tick | EngineCommand::Obey { .. } | EngineCommand::Unhost { .. },
+            ) => true,
             Command::Client(ClientCommand::Cancel { turn: no, .. })
             | Command::Engine(EngineCommand::Finished { turn: no, .. }) => *no == turn,
             Command::Client(_) | Command::Engine(_) | Command::Task(_) => false,
@@ -406,6 +409,21 @@ pub enum EngineCommand {
         task: StreamId,
         /// The order.
         order: Box<TaskOrder>,
+    },
+    /// A conversation of another computer asks the session whose home this is. (Ruling 35.)
+    Host {
+        /// The turn that is offered.
+        hosted: Box<HostedTurn>,
+        /// The prompt.
+        text: String,
+    },
+    /// The home of a conversation ended a turn that is taken here.
+    Unhost {
+        /// The turn.
+        key: HostedKey,
+        /// True if the turn's time ran out there: its program may go on. Otherwise it is
+        /// interrupted.
+        lapse: bool,
     },
 }
 

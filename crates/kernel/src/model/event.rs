@@ -8,6 +8,7 @@ use crate::model::budget::{Raise, SpentBudget};
 use crate::model::chat::PostOrigin;
 use crate::model::ending::Ending;
 use crate::model::gathering::GatheringEvent;
+use crate::model::hosted::{FarOrigin, HostedKey, HostedWords};
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::message_part::{PartPlace, Span};
 use crate::model::own::OwnWords;
@@ -180,6 +181,14 @@ pub struct Posted {
     /// already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<Box<Silence>>,
+    /// The turn for a conversation of another computer that the words ask or answer. Such words
+    /// belong to that conversation: here they wake no agent, count for no guard, and are in no
+    /// later prompt. (Ruling 35.)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosted: Option<Box<HostedWords>>,
+    /// The computer from which the words came, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far: Option<Box<FarOrigin>>,
 }
 
 /// A place in words that names participants.
@@ -346,6 +355,8 @@ pub enum TurnReason {
     Prod,
     /// A request of the participant has an outcome.
     Outcome,
+    /// A conversation of another computer asks the participant. (Ruling 35.)
+    Hosted,
 }
 
 /// The purpose of a turn.
@@ -627,6 +638,9 @@ pub enum Event {
         /// An explanation, if the reason alone does not say enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
+        /// The turn that another computer offered, if the refusal is about one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hosted: Option<Box<HostedKey>>,
     },
     /// A participant got a turn.
     TurnGranted {
@@ -648,6 +662,9 @@ pub enum Event {
         /// Time until which the floor waits for the turn, if it does. (Ruling 12.)
         #[serde(default, skip_serializing_if = "Option::is_none")]
         patience: Option<Timestamp>,
+        /// The turn of a conversation of another computer that is taken here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hosted: Option<Box<HostedKey>>,
     },
     /// The floor stopped waiting for a turn. The turn runs on.
     TurnReleased {
@@ -680,6 +697,9 @@ pub enum Event {
         through_seq: Seq,
         /// Time at which the turn ends without an answer.
         deadline: Timestamp,
+        /// The turn of a conversation of another computer that is taken here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hosted: Option<Box<HostedKey>>,
     },
     /// A restart of the server lost a running turn. The turn waits to be run again as the next
     /// attempt.
@@ -710,6 +730,9 @@ pub enum Event {
         /// The reason for which the model's answer ended, if its provider gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<Ending>,
+        /// The turn of a conversation of another computer that was taken here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hosted: Option<Box<HostedKey>>,
     },
     /// An agent's text was kept in the trace and not shown.
     #[serde(rename = "kept")]
@@ -1051,6 +1074,8 @@ impl Posted {
             thought: false,
             silence: None,
             unknown: None,
+            hosted: None,
+            far: None,
         }
     }
 
@@ -1096,6 +1121,12 @@ impl Posted {
     /// without proof, and such words had lifted it too often before. (Ruling 41.)
     pub fn is_held_for_proof(&self) -> bool {
         self.is_persons() && self.unproven && self.typed_at.is_none() && !self.resets
+    }
+
+    /// True if the words are a message of this conversation that its participants are prompted
+    /// with.
+    pub(crate) fn is_for_prompts(&self) -> bool {
+        self.from.as_str() != ParticipantId::MOOTHALL && self.hosted.is_none()
     }
 
     /// True if a person said the words.
@@ -1203,10 +1234,9 @@ impl Event {
     }
 
     /// True if prompts include the event as a message. The server's own messages are for people
-    /// alone.
+    /// alone, and words of a hosted turn are for the conversation that they belong to.
     pub fn is_in_prompts(&self) -> bool {
-        matches!(self, Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL)
-            && !self.is_erased()
+        matches!(self, Event::Posted(posted) if posted.is_for_prompts()) && !self.is_erased()
     }
 
     /// Returns the positions of the events whose words this event erases.

@@ -10,8 +10,9 @@ use crate::model::event::RecordedEvent;
 use crate::model::fold::{
     ENDED_KEPT, FINGERPRINTS_KEPT, LIFTS_KEPT, OWN_KEPT, SETTLED_KEPT, WOKEN_KEPT,
 };
+use crate::model::hosted::COMPUTER_PREFIX;
 use crate::model::ids::Seq;
-use crate::model::state::{Conversation, Turn};
+use crate::model::state::{Conversation, RunningTurn, Turn};
 use crate::model::task::{Task, TaskStatus};
 use crate::model::time::Timestamp;
 
@@ -62,6 +63,7 @@ const RULES: &[Rule] = &[
         piece,
     ),
     ("memory", "the memory of the past stays within its limits", memory),
+    ("hosted", "a turn for another computer has one cause, its own post, and is open once", hosted),
 ];
 
 impl Conversation {
@@ -204,6 +206,26 @@ fn piece(state: &Conversation) -> bool {
     state.paused
         || state.archived
         || holder.is_none_or(|holder| state.participant(holder).is_some())
+}
+
+fn hosted(state: &Conversation) -> bool {
+    let mut keys = BTreeSet::new();
+    let mut all: Vec<Seq> =
+        turns(state).flat_map(|turn| &turn.causes).map(|asked| asked.cause.seq).collect();
+    all.sort();
+    let is_alone = |cause: Seq| all.iter().filter(|seq| **seq == cause).count() == 1;
+    turns(state).filter_map(|turn| turn.hosted.as_ref().map(|key| (turn, key))).all(
+        |(turn, key)| {
+            let covers = |running: RunningTurn| Some((running.from_seq, running.through_seq));
+            turn.causes.len() == 1
+                && turn.causes.iter().all(|asked| asked.cause == turn.cause)
+                && turn.cause_at == turn.cause.seq
+                && turn.cause.from.as_str().starts_with(COMPUTER_PREFIX)
+                && turn.running.is_none_or(|running| covers(running) == turn.own_range())
+                && is_alone(turn.cause.seq)
+                && keys.insert(key)
+        },
+    )
 }
 
 fn memory(state: &Conversation) -> bool {

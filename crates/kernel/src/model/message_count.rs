@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::event::Posted;
-use crate::model::ids::{ParticipantId, Seq};
+use crate::model::ids::Seq;
 
 /// The number of messages in a conversation, including those for a few readers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub(crate) struct MessageCounters {
 
 impl MessageCounters {
     pub(crate) fn apply_posted(&mut self, posted: &Posted) {
-        self.messages += u64::from(posted.from.as_str() != ParticipantId::MOOTHALL);
+        self.messages += u64::from(posted.is_for_prompts());
     }
 
     pub(crate) fn apply_redacted(&mut self, seq: Seq, message: bool) {

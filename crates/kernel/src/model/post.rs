@@ -3,6 +3,7 @@
 use crate::model::actor::Actor;
 use crate::model::chat::PostOrigin;
 use crate::model::event::{Cause, Recipient};
+use crate::model::hosted::FarOrigin;
 use crate::model::ids::ParticipantId;
 use crate::model::message_part::{MessagePart, PartPlace, compose};
 
@@ -36,6 +37,8 @@ pub struct Post {
     pub origin: Option<Box<PostOrigin>>,
     /// The speaker's earlier message that the words replace. The host has looked it up.
     pub replaces: Option<Box<Cause>>,
+    /// The computer from which the words came, if it is another one.
+    pub far: Option<Box<FarOrigin>>,
 }
 
 impl Post {
@@ -61,6 +64,7 @@ impl Post {
             credential: None,
             origin: None,
             replaces: None,
+            far: None,
         }
     }
 }

@@ -31,7 +31,7 @@ impl Conversation {
                 // again.
                 (
                     turn.account.clone(),
-                    u64::from(self.waiting_turn(&turn.participant).is_none()),
+                    u64::from(turn.is_hosted() || self.waiting_turn(&turn.participant).is_none()),
                     turn.summed,
                 )
             }
@@ -69,13 +69,14 @@ impl Conversation {
         known.map_or(&cause.from, |origin| &origin.by).clone()
     }
 
-    /// Remembers the origin of a contribution that answers a turn.
+    /// Remembers the origin of a contribution that answers a turn or comes from another computer.
     pub(crate) fn note_origin(&mut self, recorded: &RecordedEvent) {
         let Event::Posted(posted) = &recorded.event else { return };
-        let Some(answered) = posted.turn.and_then(|turn| self.floor.turns.get(&turn)) else {
-            return;
-        };
-        let origin = Origin { seq: recorded.seq, by: answered.account.by.clone() };
+        let answered = posted.turn.and_then(|turn| self.floor.turns.get(&turn));
+        let by = answered.map(|turn| turn.account.by.clone());
+        let far = || posted.far.as_ref().map(|far| far.principal());
+        let Some(by) = by.or_else(far) else { return };
+        let origin = Origin { seq: recorded.seq, by };
         if self.spending.origins.len() >= ORIGINS_MAX {
             self.spending.origins.pop_front();
         }

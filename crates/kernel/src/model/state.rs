@@ -552,13 +552,10 @@ impl Conversation {
     }
 
     /// Returns the turn of a participant that takes further causes: the newest one that has not
-    /// started.
+    /// started. A hosted turn takes none: its answer goes to another conversation.
     pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
-        self.floor
-            .turns
-            .values()
-            .rev()
-            .find(|turn| turn.participant == *id && turn.running.is_none())
+        let is_own = |turn: &&Turn| turn.participant == *id && !turn.is_hosted();
+        self.floor.turns.values().rev().filter(is_own).find(|turn| turn.running.is_none())
     }
 
     /// True if the turn is the oldest open one of its participant.

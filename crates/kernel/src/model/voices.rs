@@ -64,9 +64,13 @@ impl Conversation {
 }
 
 impl Voices {
-    /// Notes an event of a conversation.
+    /// Notes an event of a conversation. Words of other computers are not noted, nor are answers
+    /// that go there: the servers of those computers count them.
     pub fn note(&mut self, state: &Conversation, recorded: &RecordedEvent) {
         let Event::Posted(posted) = &recorded.event else { return };
+        if posted.hosted.is_some() || posted.far.is_some() {
+            return;
+        }
         if posted.is_persons() {
             if posted.typed_at.is_none() {
                 self.note_person(state.stream(), recorded.ts);

@@ -4,7 +4,7 @@
 use crate::decide::Decider;
 use crate::model::event::{TurnKind, TurnReason};
 use crate::model::ids::ParticipantId;
-use crate::model::state::{Conversation, WakingWords};
+use crate::model::state::{Conversation, Turn, WakingWords};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, UnsolicitedRule, others};
 use crate::read::frames::headed;
 use crate::read::templates::{LINK_MEMBERS, LINK_SILENCE, LINKED};
@@ -86,10 +86,8 @@ impl Decider<'_> {
         }
         let owed = |id: &ParticipantId, shown| {
             let cause = self.state.newest_not_by(id).filter(|cause| cause.seq > shown)?;
-            let asked = self
-                .state
-                .open_turns()
-                .any(|turn| turn.participant == *id && turn.cause.seq >= cause.seq);
+            let own = |turn: &&Turn| turn.participant == *id && !turn.is_hosted();
+            let asked = self.state.open_turns().filter(own).any(|turn| turn.cause.seq >= cause.seq);
             (!asked && self.unable(id).is_none()).then(|| cause.clone())
         };
         let next = self

@@ -92,7 +92,9 @@ impl Conversation {
             let waits = turn.kind == TurnKind::Reply
                 && turn.why == TurnReason::Piece
                 && turn.running.is_none();
-            turn.participant == tenure.holder && (waits || (tenure.last_word && speaks))
+            turn.participant == tenure.holder
+                && !turn.is_hosted()
+                && (waits || (tenure.last_word && speaks))
         };
         (!self.open_turns().any(stands)).then_some(tenure.next_at)
     }
@@ -102,7 +104,8 @@ impl Conversation {
     fn asks_until(&self, gathering: &Gathering, tenure: &PieceTenure) -> Timestamp {
         let GatheringPlan { beats_per_turn, beat_interval, last_word, .. } = gathering.plan;
         if tenure.last_word {
-            let own = self.open_turns().filter(|turn| turn.participant == tenure.holder);
+            let is_own = |turn: &&Turn| turn.participant == tenure.holder && !turn.is_hosted();
+            let own = self.open_turns().filter(is_own);
             let since = own.filter_map(|turn| turn.frozen_since).max();
             return since.map_or(tenure.next_at, |since| tenure.next_at.max(since + last_word));
         }
@@ -305,11 +308,11 @@ impl Decider<'_> {
     pub(crate) fn pass_piece(&mut self, holder: &ParticipantId, to: Option<&str>, at_once: bool) {
         // An open turn counts before its start: the program may be working on its prompt already.
         let open = || {
-            let replies =
-                |turn: &&Turn| turn.participant == *holder && turn.kind == TurnKind::Reply;
+            let replies = |turn: &&Turn| turn.participant == *holder && turn.speaks_here();
             self.state.open_turns().find(replies)
         };
-        let running = self.state.front_turn(holder).filter(|turn| turn.running.is_some());
+        let is_at_work = |turn: &&Turn| turn.running.is_some() && !turn.is_hosted();
+        let running = self.state.front_turn(holder).filter(is_at_work);
         let Some(turn) = running.or_else(open).map(|turn| turn.no) else {
             return self.hand_over(holder, to);
         };
@@ -456,7 +459,7 @@ impl Decider<'_> {
     }
 
     fn has_open_reply(&self, id: &ParticipantId) -> bool {
-        self.state.open_turns().any(|turn| turn.participant == *id && turn.kind == TurnKind::Reply)
+        self.state.open_turns().any(|turn| turn.participant == *id && turn.speaks_here())
     }
 
     /// Gives the piece to the next speaker of the round that is present and not muted, with a turn

@@ -7,14 +7,17 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::model::event::{Event, Posted, TurnKind, TurnReason};
+use crate::model::hosted::HostedWords;
 use crate::model::ids::{ParticipantId, Seq};
+use crate::model::message_part::Span;
 use crate::model::participant::{LinkFormat, Memory, Participant};
 use crate::model::state::{Conversation, Turn};
 use crate::policy::Frames;
 use crate::read::frames::{Frame, doubt, framed};
 use crate::read::templates::{
-    ADDRESSED, ADDRESSED_BY_ANOTHER, CAME_OF_IT, CONTEXT, ERASED, IN_FILE, INVITED_TO_SPEAK,
-    LATEST_MESSAGE, LISTEN, OUTCOME, SAID_SINCE, SAID_SO_FAR, TAKES_PART, WRITTEN_WIDE, YOUR_TURN,
+    ADDRESSED, ADDRESSED_BY_ANOTHER, CAME_OF_IT, CONTEXT, ERASED, FROM_COMPUTER, IN_FILE,
+    INVITED_TO_SPEAK, LATEST_MESSAGE, LISTEN, OUTCOME, SAID_SINCE, SAID_SO_FAR, TAKES_PART,
+    WRITTEN_WIDE, YOUR_TURN,
 };
 use crate::text::pass::PASS;
 use crate::text::{hang, shortened};
@@ -91,6 +94,8 @@ pub const SINCE_BYTES_MAX: usize = 96 * 1024;
 /// that [`Event::Taken`] among its events refers to, the cause of the turn, and the participant's
 /// newest summary. Messages outside the material are counted, by the state and by
 /// [`Material::unread`].
+///
+/// A hosted turn has another prompt: the one that the conversation's home composed.
 pub fn compose(
     state: &Conversation,
     turn: &Turn,
@@ -100,6 +105,9 @@ pub fn compose(
     transcript_bytes: usize,
 ) -> Prompt {
     let material = &story.material;
+    if turn.is_hosted() {
+        return hosted_prompt(material, turn);
+    }
     let (included, later): (Vec<_>, Vec<_>) =
         story.words.iter().partition(|words| words.at <= through);
     let teller =
@@ -132,6 +140,23 @@ pub fn compose(
     };
     let system = system(state, turn);
     Prompt { system, text, bodies, standalone, history, unread, summary, request }
+}
+
+/// Returns the prompt of a hosted turn: a line with the name of the computer, and the words that it
+/// sent. Nothing of this conversation is in it, because the answer goes to the other one.
+fn hosted_prompt(material: &Material<'_>, turn: &Turn) -> Prompt {
+    let cause = material.find(turn.cause.seq).map(|recorded| &recorded.event);
+    let Some(Event::Posted(Posted { body, hosted: Some(words), .. })) = cause else {
+        return Prompt::default();
+    };
+    let HostedWords::Asks(asks) = &**words else { return Prompt::default() };
+    let head = FROM_COMPUTER.fill(&[&asks.label]) + "\n\n";
+    let moved = |span: &Span| {
+        let range = span.range();
+        range.start + head.len()..range.end + head.len()
+    };
+    let bodies = asks.bodies.iter().filter(|_| !body.is_empty()).map(moved).collect();
+    Prompt { text: head + body, bodies, ..Prompt::default() }
 }
 
 /// Returns the transcript of what was said so far, as far as it fits, and the request.
@@ -339,6 +364,8 @@ fn request_text(state: &Conversation, turn: &Turn) -> String {
     match turn.why {
         TurnReason::Forced | TurnReason::Prod => ADDRESSED.fill(&[]) + "\n",
         TurnReason::Outcome => OUTCOME.fill(&[PASS]) + "\n",
+        // The computer that sent the prompt has put its own request into it.
+        TurnReason::Hosted => String::new(),
         TurnReason::Polled
         | TurnReason::Reaction
         | TurnReason::Round

@@ -16,6 +16,9 @@ pub(crate) struct Template(&'static str);
 /// The line that identifies the turn of a prompt. Programs in terminals report it.
 pub(crate) const TAG: Template = Template("[moothall:{}]");
 
+/// The line above a prompt that another computer composed.
+pub(crate) const FROM_COMPUTER: Template = Template("(from the computer {})");
+
 pub(crate) const IN_REPLY: Template = Template("in reply to {}");
 pub(crate) const IN_REPLY_LINE: Template = Template("(in reply to {})");
 pub(crate) const LEFT_OUT: Template = Template("({} earlier messages are left out)");
@@ -78,7 +81,7 @@ pub(crate) const NOW: Template = Template("Now: {}.");
 
 /// The templates that identify a line as the server's. The rest of the seed message is left out: it
 /// describes a circle and asks for nothing.
-const KNOWN: [&Template; 30] = [
+const KNOWN: [&Template; 31] = [
     &IN_REPLY_LINE,
     &LEFT_OUT,
     &CONTEXT,
@@ -109,6 +112,7 @@ const KNOWN: [&Template; 30] = [
     &WRITTEN_WIDE,
     &IN_FILE,
     &TAG,
+    &FROM_COMPUTER,
 ];
 
 impl Template {

@@ -210,7 +210,7 @@ impl TurnFold {
                 self.open.insert(*turn, self.entries.len());
                 self.list_entry(entry, cause);
             }
-            Event::Skipped { participant, why_not, cause, detail } => {
+            Event::Skipped { participant, why_not, cause, detail, .. } => {
                 let mut entry = self.entry(participant, cause, recorded.ts);
                 entry.why_not = Some(Reason::from(*why_not));
                 entry.detail.clone_from(detail);

@@ -35,8 +35,9 @@ pub fn visible(event: &Event, viewer: &Viewer) -> bool {
 /// guest.
 pub fn is_owed_to_chats(event: &Event) -> bool {
     let is_meant = match event {
-        Event::Posted(_)
-        | Event::Noticed { .. }
+        // Members of the chat need not be members of the conversation that hosted words belong to.
+        Event::Posted(posted) => posted.hosted.is_none(),
+        Event::Noticed { .. }
         | Event::GuardTripped { .. }
         | Event::BudgetSpent { .. }
         | Event::Stopped { .. }

@@ -4,6 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton as unicode_skeleton;
 
+use crate::model::hosted::COMPUTER_PREFIX;
 use crate::text::{is_blank, is_deceptive};
 
 /// Longest participant id, in characters.
@@ -72,9 +73,13 @@ impl NameFault {
 }
 
 /// Checks a participant id that a caller chooses: as [`check_id`], and that it does not pass for a
-/// person or the operator.
+/// person, the operator or another computer.
 pub fn check_chosen_id(id: &str) -> Result<(), NameFault> {
     check_id(id)?;
+    // Other computers speak under such ids, and no participant may pass for one.
+    if id.to_ascii_lowercase().starts_with(COMPUTER_PREFIX) {
+        return Err(NameFault::Reserved);
+    }
     check_against(id, &PEOPLE, &PEOPLE_WORDS)
 }
 
@@ -106,10 +111,13 @@ const COMPUTER_CHARS_MAX: usize = 32;
 /// is 1 to 32 of `[a-z0-9-]`; it has no dot, so that no address of mail is one.
 pub fn at_computer(word: &str) -> Option<(&str, &str)> {
     let (name, computer) = word.rsplit_once('@')?;
+    (is_computer(computer) && check_id(name).is_ok()).then_some((name, computer))
+}
+
+/// True if a word is the name of a computer.
+pub(crate) fn is_computer(word: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_computer =
-        (1..=COMPUTER_CHARS_MAX).contains(&computer.len()) && computer.chars().all(is_letter);
-    (is_computer && check_id(name).is_ok()).then_some((name, computer))
+    (1..=COMPUTER_CHARS_MAX).contains(&word.len()) && word.chars().all(is_letter)
 }
 
 /// Returns the id of a participant of another computer: `builder.workstation`. A long name is cut,
@@ -353,6 +361,7 @@ mod tests {
         }
         assert_eq!(check_id("admin"), Ok(()));
         assert_eq!(check_chosen_id("admin"), Err(NameFault::Reserved));
+        assert_eq!(check_chosen_id("Computer:workstation"), Err(NameFault::Reserved));
         assert_eq!(check_chosen_id("a11"), Ok(()));
     }
 

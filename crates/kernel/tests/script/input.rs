@@ -37,6 +37,10 @@
 //! ask-start codex claude --model x · start-done claude-2 · start-fails why
 //! writer sums 12: words  a summary of what took effect up to 12
 //!                        (`12@9`: made from the log as it was at 9)
+//! workstation hosts lunch 3/1: words   the prompt of a turn of the conversation `lunch` there, its
+//!                        third, first attempt (`polls`: it may pass; `plays`: it listens; words in
+//!                        `<…>` are a member's). The session is invited with `session=script`
+//! unhosts workstation lunch 3/1 · lapses workstation lunch 3/1     it ended there
 //! budget hall turns=3 unattended=2 money=500
 //!                        limits of hall, conversation, agent or principal (money in millionths)
 //! raise turns=2 micros=100 for=3600            raises the conversation's budget
@@ -61,10 +65,11 @@ use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post, ShownAnswer,
 };
 use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, compose};
-use moothall_kernel::event::{Cause, Event, Fault, Recipient, Usage};
+use moothall_kernel::event::{Cause, Event, Fault, Recipient, TurnKind, Usage};
 use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
-use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Kind, Profile, Runtime, SeatRole};
+use moothall_kernel::hosted::{HostedKey, HostedTurn};
+use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, Seq, TurnNo};
+use moothall_kernel::participant::{Address, AgentFacts, Kind, Profile, Runtime, SeatRole};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Draft;
@@ -78,7 +83,7 @@ use moothall_kernel::view::Viewer;
 use serde_json::Value;
 
 use super::Player;
-use commands::{command, control};
+use commands::{command, control, hosted_key};
 
 mod commands;
 
@@ -225,6 +230,9 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         ["typed", terminal, "but", others] => return typed(player, terminal, others, &body, out),
         [speaker, "sums", place] => return sum_up(player, speaker, place, body, out),
         [speaker, "spends", micros] => return spend(player, speaker, micros, body, out),
+        [computer, verb @ ("hosts" | "polls" | "plays"), stream, turn] => {
+            return host(player, (computer, stream, turn), verb, body, out);
+        }
         [speaker, "late", attempt] => return late(player, speaker, attempt, body, out),
         _ => return Err(format!("cannot read {head:?}")),
     };
@@ -247,6 +255,31 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         }
     };
     player.submit(command, out);
+    Ok(())
+}
+
+/// Offers a turn of another computer's conversation. Words in `<…>` of the prompt are a member's.
+fn host(
+    player: &mut Player,
+    (computer, stream, turn): (&str, &str, &str),
+    verb: &str,
+    text: String,
+    out: Out<'_>,
+) -> Result<(), String> {
+    let mut bodies = Vec::new();
+    for (at, _) in text.match_indices('<') {
+        let end = text[at..].find('>').ok_or("no end of the member's words")? + at;
+        bodies.push(serde_json::from_value(serde_json::json!([at + 1, end])).expect("a span"));
+    }
+    let hosted = HostedTurn {
+        key: hosted_key(computer, stream, turn)?,
+        through: Seq(7),
+        label: computer.to_owned(),
+        kind: if verb == "plays" { TurnKind::Listen } else { TurnKind::Reply },
+        may_pass: verb == "polls",
+        bodies: bodies.into(),
+    };
+    player.submit(EngineCommand::Host { hosted: Box::new(hosted), text }, out);
     Ok(())
 }
 
@@ -438,8 +471,9 @@ fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
     );
     for body in prompt.bodies.iter().filter(|body| !body.is_empty()) {
         let before = &prompt.text[..body.start];
-        let is_headed = before.ends_with(":\n\n") || before.ends_with(")\n");
-        assert!(is_headed && prompt.text[..=body.end].ends_with('\n'), "{body:?} of {prompt:?}");
+        let is_headed = before.ends_with(":\n\n") || before.ends_with(")\n") || turn.is_hosted();
+        let ends = if turn.is_hosted() { '>' } else { '\n' };
+        assert!(is_headed && prompt.text[..=body.end].ends_with(ends), "{body:?} of {prompt:?}");
     }
     let shown = match rest.get(1) {
         Some(&"whole") => prompt.standalone,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Change, Event, Fault, Outcome, Posted, Recipient, TurnKind};
 use moothall_kernel::gathering::GatheringEvent;
+use moothall_kernel::hosted::{HostedKey, HostedWords};
 use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::TalkOutcome;
 use serde::Serialize;
@@ -47,9 +48,10 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::RoundReopened { cause, reply } => {
             format!("round opened again for {} (about {reply})", cause.seq)
         }
-        Event::Skipped { participant, why_not, detail, .. } => {
+        Event::Skipped { participant, why_not, detail, hosted: offered, .. } => {
             let detail = detail.as_ref().map_or(String::new(), |detail| format!(" ({detail})"));
-            format!("{participant} not asked: {}{detail}", word(why_not))
+            let of = offered.as_ref().map_or(String::new(), |key| format!(" for {}", hosted(key)));
+            format!("{participant} not asked{of}: {}{detail}", word(why_not))
         }
         Event::TurnGranted { turn, participant, why, kind, may_pass, cause, .. } => {
             let may = if *may_pass { ", may pass" } else { "" };
@@ -74,9 +76,10 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             let worked = Duration::from_millis(usage.ms);
             format!("turn {turn} {} after {worked:?}{}", ended(*outcome), because(fault.as_ref()))
         }
-        Event::TurnEnded { turn, outcome, fault, ended: of_model, .. } => {
+        Event::TurnEnded { turn, outcome, fault, ended: of_model, hosted: taken, .. } => {
             let of_model = of_model.map_or(String::new(), |ended| format!(", its model: {ended}"));
-            format!("turn {turn} {}{}{of_model}", ended(*outcome), because(fault.as_ref()))
+            let of = taken.as_ref().map_or(String::new(), |key| format!(" for {}", hosted(key)));
+            format!("turn {turn} {}{}{of_model}{of}", ended(*outcome), because(fault.as_ref()))
         }
         Event::Suppressed { participant, because, body, .. } => {
             format!("kept from {participant}, {}: {}", word(because), short(body))
@@ -150,7 +153,21 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
     })
 }
 
+/// Returns the turn of another computer, as scripts write it.
+fn hosted(key: &HostedKey) -> String {
+    let computer = key.computer.as_str().trim_start_matches('2');
+    format!("{} {}/{} of {computer}", key.stream, key.turn, key.attempt)
+}
+
 fn said(posted: &Posted) -> String {
+    if let Some(words) = &posted.hosted {
+        let verb = match (&**words, posted.stopped) {
+            (HostedWords::Asks(_), _) => "asks for",
+            (HostedWords::Answers(_), false) => "answers",
+            (HostedWords::Answers(_), true) => "answers until it was stopped",
+        };
+        return format!("{} {verb} {}: {}", posted.from, hosted(words.key()), short(&posted.body));
+    }
     let to = match &posted.to {
         Recipient::All => String::new(),
         Recipient::One(id) => format!(" -> {id}"),

@@ -254,7 +254,7 @@ impl TurnEvent {
                 may_pass: *may_pass,
                 cause: cause.into(),
             },
-            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
+            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline, .. } => {
                 TurnEvent::Started {
                     turn: id(turn),
                     attempt: *attempt,
@@ -267,17 +267,17 @@ impl TurnEvent {
             Event::TurnLost { turn, attempt, .. } => {
                 TurnEvent::Lost { turn: id(turn), attempt: *attempt }
             }
-            Event::TurnEnded { turn, participant, attempt, outcome, fault, usage, ended } => {
-                TurnEvent::Ended {
-                    turn: id(turn),
-                    participant: participant.to_string(),
-                    attempt: *attempt,
-                    outcome: outcome.to_string(),
-                    fault: fault.as_ref().map(WireFault::from),
-                    usage: usage.into(),
-                    ended: ended.map(|ended| ended.to_string()),
-                }
-            }
+            Event::TurnEnded {
+                turn, participant, attempt, outcome, fault, usage, ended, ..
+            } => TurnEvent::Ended {
+                turn: id(turn),
+                participant: participant.to_string(),
+                attempt: *attempt,
+                outcome: outcome.to_string(),
+                fault: fault.as_ref().map(WireFault::from),
+                usage: usage.into(),
+                ended: ended.map(|ended| ended.to_string()),
+            },
             _ => return TurnEvent::of_the_floor(stream, event),
         })
     }
@@ -287,7 +287,7 @@ impl TurnEvent {
     fn of_the_floor(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
         let id = |turn: &TurnNo| turn_id(stream, *turn);
         Some(match event {
-            Event::Skipped { participant, why_not, cause, detail } => TurnEvent::Skipped {
+            Event::Skipped { participant, why_not, cause, detail, .. } => TurnEvent::Skipped {
                 participant: participant.to_string(),
                 why_not: why_not.to_string(),
                 cause: cause.into(),

@@ -51,6 +51,8 @@ pub fn said(body: &str) -> Event {
         thought: false,
         silence: None,
         unknown: None,
+        hosted: None,
+        far: None,
     })
 }
 

@@ -57,6 +57,7 @@ pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
             fault: None,
             usage,
             ended: None,
+            hosted: None,
         })
         .event(Event::ClockShifted { downtime: Millis(5) })
         .says("")

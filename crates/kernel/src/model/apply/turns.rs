@@ -23,6 +23,7 @@ impl Conversation {
                 cause,
                 expires,
                 patience,
+                hosted,
             } => {
                 self.floor.last_turn = *turn;
                 let account = self.account_of(participant, cause);
@@ -49,8 +50,12 @@ impl Conversation {
                     permissions: BTreeMap::new(),
                     account,
                     summed: Usage::default(),
+                    hosted: hosted.clone(),
                 };
                 self.floor.turns.insert(*turn, granted);
+                if hosted.is_some() {
+                    return;
+                }
                 self.note_woken(cause, participant, ts);
                 self.ask_in_round(*turn, participant, *may_pass, cause, ts);
                 if *may_pass && let Some(participant) = self.participant_mut(participant) {
@@ -156,6 +161,7 @@ impl Conversation {
         turn.attempt = attempt;
         turn.running = Some(running);
         let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
+        let is_hosted = turn.is_hosted();
         if let Some(TurnCause { cause, at }) = shown {
             (turn.cause, turn.cause_at, turn.message) = (cause, at, message);
         }
@@ -168,6 +174,9 @@ impl Conversation {
             .filter(|round| parts && round.current == Some(no) && !round.is_about(&about))
         {
             round.ask_again(id.clone(), may_pass);
+        }
+        if is_hosted {
+            return;
         }
         if let Some(participant) = self.participant_mut(&id) {
             participant.shown = participant.shown.max(running.through_seq);
@@ -187,6 +196,10 @@ impl Conversation {
         });
         if self.floor.ended.len() > ENDED_KEPT {
             self.floor.ended.pop_front();
+        }
+        // The other conversation counts the result. Here nothing was answered or shown.
+        if turn.is_hosted() {
+            return;
         }
         let finished = turn.stopped || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         let in_round = self

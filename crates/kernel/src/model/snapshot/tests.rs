@@ -9,6 +9,7 @@ use crate::model::event::{Cause, Guard, Recipient, TurnKind, TurnReason, Usage};
 use crate::model::gathering::{
     DeliveryMode, Gathering, GatheringPlan, Member, PendingPass, Phase, PieceTenure,
 };
+use crate::model::hosted::HostedKey;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::message_count::MessageCounters;
 use crate::model::own::{AgentWords, Restraint, Stop};
@@ -155,6 +156,12 @@ fn turn() -> Turn {
         permissions: BTreeMap::from([(PermissionId::new("p"), waiting())]),
         account: Account { agent: "claude".into(), by: "user".into(), attended: true },
         summed: Usage { ms: 1, input_tokens: 2, output_tokens: 3, cost_micros: 4 },
+        hosted: Some(Box::new(HostedKey {
+            computer: "c".into(),
+            stream: "h".into(),
+            turn: TurnNo(5),
+            attempt: 1,
+        })),
     }
 }
 

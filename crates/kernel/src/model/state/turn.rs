@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::budget::Account;
 use crate::model::event::{Cause, TurnKind, TurnReason, Usage};
 use crate::model::fold::CAUSES_KEPT;
+use crate::model::hosted::HostedKey;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::permission::OpenPermission;
 use crate::model::time::{Millis, Timestamp};
@@ -57,6 +58,10 @@ pub struct Turn {
     pub(crate) account: Account,
     /// Usage of the summaries made for this attempt.
     pub(crate) summed: Usage,
+    /// The turn of a conversation of another computer that is taken here. Such a turn is about its
+    /// own post alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosted: Option<Box<HostedKey>>,
 }
 
 impl Turn {
@@ -65,6 +70,22 @@ impl Turn {
     pub fn worked(&self, now: Timestamp) -> Millis {
         let until = self.frozen_since.unwrap_or(now);
         self.running.map_or(Millis(0), |running| until.since(running.started_at))
+    }
+
+    /// True if the turn is taken for a conversation of another computer. (Ruling 35.)
+    pub fn is_hosted(&self) -> bool {
+        self.hosted.is_some()
+    }
+
+    /// True if the turn's answer is for this conversation.
+    pub(crate) fn speaks_here(&self) -> bool {
+        self.kind == TurnKind::Reply && !self.is_hosted()
+    }
+
+    /// Returns the range of a hosted turn's prompt, which is its own post; `None` for other turns.
+    pub fn own_range(&self) -> Option<(Seq, Seq)> {
+        let at = self.cause.seq;
+        self.is_hosted().then(|| (Seq(at.0.saturating_sub(1)), at))
     }
 
     /// Returns the account that the turn is charged to.

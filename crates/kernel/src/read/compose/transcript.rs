@@ -119,6 +119,10 @@ impl WordsFormatter<'_> {
         let to = |id: &ParticipantId| label(self.state, id).to_owned();
         let Some(found) = self.material.find(cause.seq) else { return Some(to(&cause.from)) };
         let Event::Posted(answered) = &found.event else { return None };
+        // Words of a hosted turn are for their own conversation, also as a quotation.
+        if answered.hosted.is_some() {
+            return Some(to(&answered.from));
+        }
         let seen = visible(&found.event, &Viewer::Participant(self.reader.clone()));
         seen.then(|| match found.event.is_erased() {
             true => format!("{}, erased", to(&answered.from)),

@@ -76,7 +76,12 @@ fn invite(rest: &[&str]) -> Result<Invite, String> {
         Some("agent") => Some(Kind::Agent),
         Some(other) => return Err(format!("no kind {other}")),
     };
-    Ok(Invite { number, part, principal, ..Invite::new(id, profile, facts) })
+    let address = text("session").map(|local_id| Address {
+        computer: String::new(),
+        kind: "session".into(),
+        local_id,
+    });
+    Ok(Invite { number, part, principal, address, ..Invite::new(id, profile, facts) })
 }
 
 pub(super) fn command(
@@ -227,8 +232,32 @@ fn engine_command(
             let (turn, attempt) = turn_of(player, who)?;
             EngineCommand::Lost { turn, attempt }
         }
+        ("unhosts", key) => {
+            let [computer, stream, turn] = rest[..] else {
+                return Err(format!("unhosts COMPUTER CONVERSATION TURN, not {key:?}"));
+            };
+            EngineCommand::Unhost { key: hosted_key(computer, stream, turn)?, lapse: false }
+        }
+        ("lapses", key) => {
+            let [computer, stream, turn] = rest[..] else {
+                return Err(format!("lapses COMPUTER CONVERSATION TURN, not {key:?}"));
+            };
+            EngineCommand::Unhost { key: hosted_key(computer, stream, turn)?, lapse: true }
+        }
         _ => return Ok(None),
     }))
+}
+
+/// Reads the turn of another computer: `workstation lunch 3/1` is its third, first attempt.
+pub(super) fn hosted_key(computer: &str, stream: &str, turn: &str) -> Result<HostedKey, String> {
+    let (turn, attempt) = turn.split_once('/').unwrap_or((turn, "1"));
+    let number = |word: &str| word.parse::<u64>().map_err(|_| format!("{word} is no number"));
+    Ok(HostedKey {
+        computer: ComputerId::new(format!("2{computer}")),
+        stream: stream.into(),
+        turn: TurnNo(number(turn)?),
+        attempt: u32::try_from(number(attempt)?).map_err(|_| "too many attempts")?,
+    })
 }
 
 /// Splits a verb from its permission: `ask:p2` is about p2.

@@ -1,0 +1,479 @@
+//! Turns for conversations of other computers, between words of the session's own conversation and
+//! of each other, in any order: no answer ever belongs to two conversations.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{
+    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
+};
+use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
+use moothall_kernel::event::{Event, Fault, Posted, RecordedEvent, TurnKind, Usage};
+use moothall_kernel::hosted::{HostedKey, HostedTurn, HostedWords};
+use moothall_kernel::ids::{Seq, TurnNo};
+use moothall_kernel::message_part::Span;
+use moothall_kernel::participant::{Address, AgentFacts, Profile, Runtime};
+use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::state::Turn;
+use moothall_kernel::time::Timestamp;
+use moothall_kernel::view::{Viewer, is_owed_to_chats};
+use moothall_kernel::voices::Voices;
+use proptest::prelude::*;
+
+/// One action. Numbers are taken modulo the number of choices.
+#[derive(Clone, Debug)]
+enum Move {
+    Say(&'static str),
+    Own(&'static str),
+    Reply(usize),
+    Pass(Option<usize>),
+    Prod,
+    Host { from: usize, turn: u64, listens: bool },
+    Unhost(usize, bool),
+    Start(usize, u64),
+    Finish(usize, Option<&'static str>),
+    Lose(usize),
+    Erase(usize),
+    Cancel(usize),
+    Stop,
+    Pause(bool),
+    Wait(u64),
+}
+
+fn moves() -> impl Strategy<Value = Move> {
+    let words =
+        || prop::sample::select(vec!["@codex go", "hello", "@scribe see", "[PASS]", "same"]);
+    prop_oneof![
+        6 => words().prop_map(Move::Say),
+        2 => words().prop_map(Move::Own),
+        1 => (0..40_usize).prop_map(Move::Reply),
+        1 => prop::option::of(0..40_usize).prop_map(Move::Pass),
+        1 => Just(Move::Prod),
+        6 => (0..3_usize, 0..9_u64, any::<bool>())
+            .prop_map(|(from, turn, listens)| Move::Host { from, turn, listens }),
+        1 => (0..9_usize, any::<bool>()).prop_map(|(turn, lapse)| Move::Unhost(turn, lapse)),
+        8 => (0..4_usize, 0..4_u64).prop_map(|(turn, behind)| Move::Start(turn, behind)),
+        8 => (0..4_usize, prop::option::weighted(0.9, words()))
+            .prop_map(|(turn, words)| Move::Finish(turn, words)),
+        2 => (0..4_usize).prop_map(Move::Lose),
+        1 => (0..40_usize).prop_map(Move::Erase),
+        1 => (0..4_usize).prop_map(Move::Cancel),
+        1 => Just(Move::Stop),
+        1 => any::<bool>().prop_map(Move::Pause),
+        3 => prop::sample::select(vec![1_u64, 2_500, 70_000, 4_000_000]).prop_map(Move::Wait),
+    ]
+}
+
+fn policies() -> impl Strategy<Value = Policy> {
+    let names =
+        vec![PolicyName::MentionOnly, PolicyName::Open, PolicyName::Hybrid, PolicyName::RoundRobin];
+    prop::sample::select(names)
+        .prop_map(|name| Policy { max_exchanges_without_human: 6, ..Policy::named(name) })
+}
+
+/// The home of a session with another agent in it, and its whole log.
+struct Home {
+    state: Conversation,
+    log: Vec<RecordedEvent>,
+    now: i64,
+    facts: Facts,
+}
+
+impl Home {
+    fn new(policy: Policy) -> Self {
+        let state = Conversation::new("home".into());
+        let mut home = Self { state, log: Vec::new(), now: 1_000_000, facts: Facts::default() };
+        let by = Actor::named("user");
+        home.command(ClientCommand::Create { name: "home".into(), policy, by: by.clone() });
+        let agent = |id: &str, runtime| {
+            let word = || Some("x".to_owned());
+            let profile = Profile { client: word(), model: word(), ..Profile::default() };
+            Invite::new(id, profile, AgentFacts::of_runtime(runtime))
+        };
+        let address =
+            Address { computer: String::new(), kind: "session".into(), local_id: "home".into() };
+        let session = Invite { address: Some(address), ..agent("codex", Runtime::TERMINAL) };
+        let controls =
+            vec![Control::Invite(session), Control::Invite(agent("scribe", Runtime::LLM))];
+        home.command(ClientCommand::Control { by, controls });
+        home
+    }
+
+    fn command(&mut self, command: impl Into<Command>) {
+        let now = Timestamp::from_millis(self.now);
+        self.log.extend(self.state.decide(now, command, &self.facts).events);
+        self.state.check_invariants().unwrap();
+        self.check_prompts();
+    }
+
+    fn post(&mut self, by: &str, words: &str) {
+        self.command(ClientCommand::Post(Post::new(Actor::named(by), words)));
+    }
+
+    fn open(&self, number: usize) -> Option<&Turn> {
+        let open: Vec<&Turn> = self.state.open_turns().collect();
+        open.get(number % open.len().max(1)).copied()
+    }
+
+    fn due(&self, number: usize) -> Option<(TurnNo, u32)> {
+        let run = self.state.duties().run;
+        run.get(number % run.len().max(1)).map(|run| (run.turn, run.attempt))
+    }
+
+    /// Returns the message at a place, counted over all messages.
+    fn message(&self, number: usize) -> Option<moothall_kernel::event::Cause> {
+        let messages: Vec<&RecordedEvent> =
+            self.log.iter().filter(|one| matches!(one.event, Event::Posted(_))).collect();
+        let recorded = messages.get(number % messages.len().max(1))?;
+        let Event::Posted(posted) = &recorded.event else { return None };
+        Some(moothall_kernel::event::Cause {
+            seq: recorded.seq,
+            id: recorded.id(self.state.stream()),
+            from: posted.from.clone(),
+            depth: posted.depth,
+            unproven: posted.lacks_person(),
+        })
+    }
+
+    fn play(&mut self, step: Move) {
+        let user = Actor::named("user");
+        match step {
+            Move::Say(words) => self.post("user", words),
+            Move::Own(words) => self.post("codex", words),
+            Move::Reply(place) => {
+                let reply_to = self.message(place);
+                let post = Post { reply_to, ..Post::new(user, "to that") };
+                self.command(ClientCommand::Post(post));
+            }
+            Move::Pass(place) => {
+                let reply_to = place.and_then(|place| self.message(place));
+                let by = Actor::named("codex");
+                self.command(ClientCommand::Pass { by, to: None, reply_to, at_once: false });
+            }
+            Move::Prod => {
+                let controls = vec![Control::Prod(vec!["codex".into()])];
+                self.command(ClientCommand::Control { by: user, controls });
+            }
+            Move::Host { from, turn, listens } => self.host(from, turn, listens),
+            Move::Unhost(turn, lapse) => {
+                let open = self.open(turn).and_then(|turn| turn.hosted.as_deref().cloned());
+                if let Some(key) = open {
+                    self.command(EngineCommand::Unhost { key, lapse });
+                }
+            }
+            Move::Start(turn, behind) => {
+                let Some((turn, attempt)) = self.due(turn) else { return };
+                let through = Seq(self.state.head().0.saturating_sub(behind));
+                self.command(EngineCommand::Started { turn, attempt, through });
+            }
+            Move::Finish(turn, words) => {
+                let Some((turn, attempt)) = self.due(turn) else { return };
+                let result = words.map(str::to_owned).ok_or_else(|| Fault::new("x", "y"));
+                let usage = Usage::default();
+                self.command(EngineCommand::Finished { turn, attempt, result, usage });
+            }
+            Move::Lose(turn) => {
+                let Some((turn, attempt)) = self.open(turn).map(|turn| (turn.no, turn.attempt))
+                else {
+                    return;
+                };
+                self.command(EngineCommand::Lost { turn, attempt });
+            }
+            Move::Erase(place) => {
+                let Some(seq) = self.message(place).map(|cause| cause.seq) else { return };
+                let message = self.log[seq.0 as usize - 1].event.is_in_prompts();
+                self.command(ClientCommand::Redact { seq, message, by: user });
+                self.log[seq.0 as usize - 1].event.erase();
+            }
+            Move::Cancel(turn) => {
+                let Some(turn) = self.open(turn).map(|turn| turn.no) else { return };
+                self.command(ClientCommand::Cancel { turn, by: user });
+            }
+            Move::Stop => self.command(ClientCommand::Stop { by: user }),
+            Move::Pause(on) => {
+                let controls = vec![Control::Pause(on)];
+                self.command(ClientCommand::Control { by: user, controls });
+            }
+            Move::Wait(length) => {
+                self.now += length as i64;
+                self.command(EngineCommand::Tick);
+            }
+        }
+    }
+
+    /// Offers a turn of one of three conversations: two of one computer, and one of another with
+    /// the id of the first. The prompt is unlike all other words.
+    fn host(&mut self, from: usize, turn: u64, listens: bool) {
+        let (computer, stream) = [("2a", "lunch"), ("2a", "plans"), ("2b", "lunch")][from % 3];
+        let (computer, stream) = (computer.into(), stream.into());
+        let key = HostedKey { computer, stream, turn: TurnNo(turn), attempt: 1 };
+        let hosted = Box::new(HostedTurn {
+            key,
+            through: Seq(turn),
+            label: ["a", "a", "b"][from % 3].into(),
+            kind: if listens { TurnKind::Listen } else { TurnKind::Reply },
+            may_pass: turn % 2 == 0,
+            bodies: Box::default(),
+        });
+        let text = format!("{HIDDEN} {}: @scribe @codex go", self.log.len());
+        self.command(EngineCommand::Host { hosted, text });
+    }
+
+    /// Checks that the prompt of a hosted turn is its own offer, and that no other prompt has words
+    /// of one.
+    fn check_prompts(&self) {
+        for turn in self.state.open_turns() {
+            let viewer = Viewer::Participant(turn.participant.clone());
+            let story = Story::of(&self.state, Material::of(&self.log), &viewer);
+            let head = self.state.head();
+            let (from, through) = turn.own_range().unwrap_or((Seq(0), head));
+            let prompt = compose(&self.state, turn, from, through, &story, TRANSCRIPT_BYTES);
+            if turn.is_hosted() {
+                let cause = &self.log[turn.cause.seq.0 as usize - 1].event;
+                let body = cause.body().unwrap();
+                assert!(prompt.text.ends_with(&format!(")\n\n{body}")), "{}", prompt.text);
+                assert_eq!(prompt.text.matches(HIDDEN).count(), usize::from(!body.is_empty()));
+                assert!(prompt.history.is_empty() && prompt.standalone.is_empty());
+            } else {
+                assert!(!format!("{prompt:?}").contains(HIDDEN), "{}", prompt.text);
+            }
+        }
+    }
+}
+
+/// Words that only prompts of hosted turns have.
+const HIDDEN: &str = "hidden from this conversation";
+
+/// Checks the log: each hosted turn has its own post as its only cause and at most one answer, each
+/// answer belongs to its turn, and no other event is about one of these messages.
+fn check_log(log: &[RecordedEvent]) {
+    let mut turns: BTreeMap<TurnNo, Option<HostedKey>> = BTreeMap::new();
+    let mut posts: BTreeMap<Seq, HostedKey> = BTreeMap::new();
+    let mut answered = BTreeSet::new();
+    for recorded in log {
+        match &recorded.event {
+            Event::TurnGranted { turn, cause, hosted, .. } => {
+                assert_eq!(hosted.as_deref(), posts.get(&cause.seq), "the cause of turn {turn}");
+                turns.insert(*turn, hosted.as_deref().cloned());
+            }
+            Event::TurnWidened { turn, cause, .. } => {
+                assert_eq!((&turns[turn], posts.get(&cause.seq)), (&None, None), "turn {turn}");
+            }
+            Event::TurnStarted { turn, hosted, .. } | Event::TurnEnded { turn, hosted, .. } => {
+                assert_eq!(hosted.as_deref(), turns[turn].as_ref(), "turn {turn}");
+            }
+            Event::Skipped { cause, hosted, .. } => {
+                assert_eq!(hosted.as_deref(), posts.get(&cause.seq));
+            }
+            Event::RoundOpened { cause, .. } => assert!(!posts.contains_key(&cause.seq)),
+            Event::Posted(posted) => {
+                check_posted(posted, &turns);
+                if let Some(words) = &posted.hosted {
+                    posts.insert(recorded.seq, words.key().clone());
+                    assert!(!recorded.event.is_in_prompts() && !is_owed_to_chats(&recorded.event));
+                }
+                let answer = posted.turn.filter(|_| posted.hosted.is_some());
+                assert!(answer.is_none_or(|turn| answered.insert(turn)), "{answer:?} twice");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Checks that an answer belongs to the conversation of its turn.
+fn check_posted(posted: &Posted, turns: &BTreeMap<TurnNo, Option<HostedKey>>) {
+    match (posted.hosted.as_deref(), posted.turn) {
+        (Some(HostedWords::Asks(_)), turn) => assert!(turn.is_none()),
+        (Some(HostedWords::Answers(key)), Some(turn)) => {
+            assert_eq!(Some(&**key), turns[&turn].as_ref());
+            assert!(posted.mentions.is_empty(), "its names are those of another conversation");
+        }
+        (Some(HostedWords::Answers(_)), None) => panic!("an answer without a turn"),
+        (None, Some(turn)) => assert_eq!(turns[&turn], None, "an answer of turn {turn} is local"),
+        (None, None) => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn an_answer_has_one_cause_and_one_conversation(
+        policy in policies(),
+        steps in prop::collection::vec(moves(), 1..70),
+    ) {
+        let mut home = Home::new(policy);
+        steps.into_iter().for_each(|step| home.play(step));
+        check_log(&home.log);
+        let turns = |log: &[RecordedEvent]| Conversation::fold("home".into(), log);
+        prop_assert_eq!(turns(&home.log), home.state);
+    }
+
+    /// Hosted turns that come and go while the session is idle change nothing of what is decided
+    /// about the conversation's own words: no guard, no cursor, no cooldown and no budget of it.
+    #[test]
+    fn a_conversation_goes_on_as_if_there_were_no_hosted_turns(
+        policy in policies(),
+        steps in prop::collection::vec((moves(), 0..3_usize), 1..50),
+    ) {
+        let (mut alone, mut hosting) = (Home::new(policy.clone()), Home::new(policy));
+        for (number, (step, from)) in steps.into_iter().enumerate() {
+            let is_local = !matches!(
+                step,
+                Move::Host { .. } | Move::Unhost(..) | Move::Reply(_) | Move::Erase(_) | Move::Pass(_)
+            );
+            // A prompt may lack the newest events, and those are others here.
+            let step = if let Move::Start(turn, _) = step { Move::Start(turn, 0) } else { step };
+            if is_local {
+                (alone.now, hosting.now) = (alone.now + 50, hosting.now + 50);
+                alone.play(step.clone());
+                hosting.play(step);
+            }
+            let is_idle = hosting.state.open_turns().next().is_none();
+            if is_idle && !hosting.state.is_paused() {
+                hosting.host(from, number as u64, number % 5 == 0);
+                hosting.play(Move::Start(0, 0));
+                hosting.play(Move::Finish(0, Some(["same", "@scribe see", "[PASS]"][number % 3])));
+                assert!(hosting.state.open_turns().next().is_none());
+            }
+        }
+        let (alone, hosting) = (outline(&alone.log), outline(&hosting.log));
+        let first = alone.iter().zip(&hosting).find(|(one, other)| one != other);
+        prop_assert_eq!(first, None);
+        prop_assert_eq!(alone.len(), hosting.len());
+    }
+}
+
+/// Returns the events without those of hosted turns. Turns are numbered and events placed as if
+/// there were none, and sentences with such numbers are left out.
+fn outline(log: &[RecordedEvent]) -> Vec<String> {
+    let is_hosted = |event: &Event| match event {
+        Event::Posted(posted) => posted.hosted.is_some(),
+        Event::TurnGranted { hosted, .. }
+        | Event::TurnStarted { hosted, .. }
+        | Event::TurnEnded { hosted, .. } => hosted.is_some(),
+        Event::Suppressed { because, .. } => because.to_string() == "listening",
+        _ => false,
+    };
+    let own: Vec<&RecordedEvent> = log.iter().filter(|one| !is_hosted(&one.event)).collect();
+    let place = |seq: u64| own.iter().take_while(|one| one.seq.0 <= seq).count();
+    let turns: Vec<u64> = own
+        .iter()
+        .filter_map(|one| match &one.event {
+            Event::TurnGranted { turn, .. } => Some(turn.0),
+            _ => None,
+        })
+        .collect();
+    let number = |turn: u64| turns.iter().position(|own| *own == turn).unwrap_or(usize::MAX);
+    own.iter()
+        .map(|one| {
+            let mut event = serde_json::to_value(&one.event).unwrap();
+            renumber(&mut event, &place, &number);
+            event.to_string()
+        })
+        .collect()
+}
+
+fn renumber(
+    value: &mut serde_json::Value,
+    place: &dyn Fn(u64) -> usize,
+    number: &dyn Fn(u64) -> usize,
+) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            fields.retain(|key, _| {
+                !matches!(key.as_str(), "id" | "expires" | "deadline" | "message")
+            });
+            for (key, value) in fields.iter_mut() {
+                match (key.as_str(), value.as_u64()) {
+                    ("turn", Some(turn)) => *value = number(turn).into(),
+                    ("seq" | "from_seq" | "through_seq" | "late" | "reply", Some(seq)) => {
+                        *value = place(seq).into();
+                    }
+                    _ => renumber(value, place, number),
+                }
+            }
+        }
+        serde_json::Value::Array(items) => {
+            items.iter_mut().for_each(|item| renumber(item, place, number));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn an_offer_that_could_not_be_typed_as_it_stands_is_refused() {
+    let offer = |label: &str, text: &str, bodies: &[(usize, usize)]| {
+        let mut home = Home::new(Policy::named(PolicyName::MentionOnly));
+        let spans = serde_json::to_value(bodies).unwrap();
+        let hosted = Box::new(HostedTurn {
+            key: HostedKey {
+                computer: "2a".into(),
+                stream: "lunch".into(),
+                turn: TurnNo(1),
+                attempt: 1,
+            },
+            through: Seq(1),
+            label: label.into(),
+            kind: TurnKind::Reply,
+            may_pass: false,
+            bodies: serde_json::from_value::<Vec<Span>>(spans).unwrap().into(),
+        });
+        let host = EngineCommand::Host { hosted, text: text.into() };
+        let decision = home.state.decide(Timestamp::from_millis(9), host, &home.facts);
+        decision.outcome.map_err(|rejection| rejection.code)
+    };
+    assert_eq!(offer("a", "grüß", &[(0, 2), (2, 4)]), Ok(()));
+    let long = "x".repeat(512 * 1024 + 1);
+    for (label, text, bodies) in [
+        ("a", "grüß", &[(0, 3)][..]),
+        ("a", "words", &[(2, 4), (0, 1)]),
+        ("a", "words", &[(0, 6)]),
+        ("a", "words", &[(3, 2)]),
+        ("a", "two\r\nlines\u{7}", &[]),
+        ("a", " ", &[]),
+        ("A b", "words", &[]),
+        ("a", &long, &[]),
+    ] {
+        let code = offer(label, text, bodies).unwrap_err();
+        assert_eq!(code, "invalid_hosted", "{label} {bodies:?}");
+    }
+}
+
+#[test]
+fn a_hosted_turn_ends_by_itself_only_long_after_its_home_would_have_ended_it() {
+    let mut home = Home::new(Policy::named(PolicyName::MentionOnly));
+    home.host(0, 1, false);
+    home.host(2, 1, false);
+    home.play(Move::Start(0, 0));
+    let hours = |hours: i64| hours * 3_600_000;
+    home.now += hours(47);
+    home.command(EngineCommand::Tick);
+    assert_eq!(home.state.open_turns().count(), 2);
+    home.now += hours(1) + 10;
+    home.command(EngineCommand::Tick);
+    let open: Vec<&Turn> = home.state.open_turns().collect();
+    assert_eq!(open.len(), 0, "{open:?}");
+    assert_eq!(home.state.waits_for_people(), 0);
+    let said = home.log.iter().filter(|one| matches!(one.event, Event::Posted(_))).count();
+    assert_eq!(said, 2, "the failure is told where the turn was asked");
+}
+
+#[test]
+fn words_of_other_computers_are_not_compared_with_those_here() {
+    let mut home = Home::new(Policy::named(PolicyName::MentionOnly));
+    let mut voices = Voices::default();
+    home.host(0, 1, false);
+    home.play(Move::Start(0, 0));
+    home.play(Move::Finish(0, Some("same")));
+    home.log.iter().for_each(|recorded| voices.note(&home.state, recorded));
+    assert_eq!(voices, Voices::default());
+    home.post("codex", "same");
+    home.log.iter().for_each(|recorded| voices.note(&home.state, recorded));
+    assert_ne!(voices, Voices::default());
+}
