@@ -36,8 +36,8 @@ pub use decide::{control, gatherings, say, tasks};
 pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
 pub use model::{
-    budget, chat, command, ending, event, gathering, hosted, ids, invariants, message_part, own,
-    participant, permission, refused, request, silence, start, state, summary, talk, task,
+    budget, chat, command, ending, event, gathering, hosted, ids, invariants, link, message_part,
+    own, participant, permission, refused, request, silence, start, state, summary, talk, task,
     task_command, time, voices,
 };
 pub use read::gathering as gathering_view;

@@ -19,6 +19,7 @@ pub mod task;
 pub mod message_part;
 pub mod chat;
 pub mod hosted;
+pub mod link;
 pub mod silence;
 pub mod event;
 pub(crate) mod actor;

@@ -12,6 +12,7 @@ use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Fault, Posted, RecordedEvent, TurnKind, Usage};
 use moothall_kernel::hosted::{HostedKey, HostedTurn, HostedWords};
 use moothall_kernel::ids::{Seq, TurnNo};
+use moothall_kernel::link::{FarMember, JoinedConversation, PartReason};
 use moothall_kernel::message_part::Span;
 use moothall_kernel::participant::{Address, AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -31,6 +32,8 @@ enum Move {
     Prod,
     Host { from: usize, turn: u64, listens: bool },
     Unhost(usize, bool),
+    Join(usize),
+    Part(usize),
     Start(usize, u64),
     Finish(usize, Option<&'static str>),
     Lose(usize),
@@ -53,6 +56,8 @@ fn moves() -> impl Strategy<Value = Move> {
         6 => (0..3_usize, 0..9_u64, any::<bool>())
             .prop_map(|(from, turn, listens)| Move::Host { from, turn, listens }),
         1 => (0..9_usize, any::<bool>()).prop_map(|(turn, lapse)| Move::Unhost(turn, lapse)),
+        1 => (0..3_usize).prop_map(Move::Join),
+        1 => (0..3_usize).prop_map(Move::Part),
         8 => (0..4_usize, 0..4_u64).prop_map(|(turn, behind)| Move::Start(turn, behind)),
         8 => (0..4_usize, prop::option::weighted(0.9, words()))
             .prop_map(|(turn, words)| Move::Finish(turn, words)),
@@ -97,6 +102,7 @@ impl Home {
         let controls =
             vec![Control::Invite(session), Control::Invite(agent("scribe", Runtime::LLM))];
         home.command(ClientCommand::Control { by, controls });
+        (0..3).for_each(|from| home.play(Move::Join(from)));
         home
     }
 
@@ -162,6 +168,23 @@ impl Home {
                     self.command(EngineCommand::Unhost { key, lapse });
                 }
             }
+            Move::Join(from) => {
+                let (computer, stream) = CONVERSATIONS[from % 3];
+                self.command(EngineCommand::Join(Box::new(JoinedConversation {
+                    computer: computer.into(),
+                    stream: stream.into(),
+                    title: stream.into(),
+                    link: true,
+                    participant: "codex".into(),
+                    members: Vec::new(),
+                })));
+            }
+            Move::Part(from) => {
+                let (computer, stream) = CONVERSATIONS[from % 3];
+                let (computer, stream) = (computer.into(), stream.into());
+                let why = PartReason::Closed;
+                self.command(EngineCommand::Part { computer, stream, why });
+            }
             Move::Start(turn, behind) => {
                 let Some((turn, attempt)) = self.due(turn) else { return };
                 let through = Seq(self.state.head().0.saturating_sub(behind));
@@ -202,10 +225,9 @@ impl Home {
         }
     }
 
-    /// Offers a turn of one of three conversations: two of one computer, and one of another with
-    /// the id of the first. The prompt is unlike all other words.
+    /// Offers a turn of one of the conversations. The prompt is unlike all other words.
     fn host(&mut self, from: usize, turn: u64, listens: bool) {
-        let (computer, stream) = [("2a", "lunch"), ("2a", "plans"), ("2b", "lunch")][from % 3];
+        let (computer, stream) = CONVERSATIONS[from % 3];
         let (computer, stream) = (computer.into(), stream.into());
         let key = HostedKey { computer, stream, turn: TurnNo(turn), attempt: 1 };
         let hosted = Box::new(HostedTurn {
@@ -241,6 +263,9 @@ impl Home {
         }
     }
 }
+
+/// Two conversations of one computer, and one of another with the id of the first.
+const CONVERSATIONS: [(&str, &str); 3] = [("2a", "lunch"), ("2a", "plans"), ("2b", "lunch")];
 
 /// Words that only prompts of hosted turns have.
 const HIDDEN: &str = "hidden from this conversation";
@@ -325,7 +350,7 @@ proptest! {
         for (number, (step, from)) in steps.into_iter().enumerate() {
             let is_local = !matches!(
                 step,
-                Move::Host { .. } | Move::Unhost(..) | Move::Reply(_) | Move::Erase(_) | Move::Pass(_)
+                Move::Host { .. } | Move::Unhost(..) | Move::Join(_) | Move::Part(_) | Move::Reply(_) | Move::Erase(_) | Move::Pass(_)
             );
             // A prompt may lack the newest events, and those are others here.
             let step = if let Move::Start(turn, _) = step { Move::Start(turn, 0) } else { step };
@@ -476,4 +501,45 @@ fn words_of_other_computers_are_not_compared_with_those_here() {
     home.post("codex", "same");
     home.log.iter().for_each(|recorded| voices.note(&home.state, recorded));
     assert_ne!(voices, Voices::default());
+}
+
+#[test]
+fn a_session_takes_part_in_a_bounded_number_of_conversations_elsewhere() {
+    let mut home = Home::new(Policy::named(PolicyName::MentionOnly));
+    let mut join = |computer: &str, stream: &str, members: usize, name: &str| {
+        let address = |number: usize| Address {
+            computer: computer.into(),
+            kind: "session".into(),
+            local_id: number.to_string(),
+        };
+        let member = |number| FarMember {
+            address: address(number),
+            name: name.to_owned(),
+            number: None,
+            part: None,
+        };
+        let joined = JoinedConversation {
+            computer: computer.into(),
+            stream: stream.into(),
+            title: "  two\nlines ".into(),
+            link: false,
+            participant: "codex.laptop".into(),
+            members: (0..members).map(member).collect(),
+        };
+        let join = EngineCommand::Join(Box::new(joined));
+        let decision = home.state.decide(Timestamp::from_millis(9), join, &home.facts);
+        decision.outcome.map(|()| decision.events.len()).map_err(|rejection| rejection.code)
+    };
+    for number in 3..64 {
+        assert_eq!(join("2a", &number.to_string(), 2, "Ann"), Ok(1));
+    }
+    assert_eq!(join("2a", "3", 2, "Ann"), Ok(0), "nothing changed");
+    assert_eq!(join("2a", "3", 200, "Ann"), Ok(1), "one that is known may change");
+    assert_eq!(join("2b", "3", 2, "Ann").unwrap_err(), "too_many_joined");
+    assert_eq!(join("2a", "3", 201, "Ann").unwrap_err(), "invalid_joined");
+    assert_eq!(join("2a", "3", 1, "moothall").unwrap_err(), "invalid_joined");
+    assert_eq!(join("", "3", 1, "Ann").unwrap_err(), "invalid_joined");
+    let one = home.state.joined_on(&"2a".into(), &"3".into()).unwrap();
+    assert_eq!((one.title.as_str(), one.members.len()), ("two lines", 200));
+    assert_eq!(home.state.joined().count(), 64);
 }

@@ -782,6 +782,21 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
         "invalid_hosted",
         "Another computer offered a turn whose prompt is too long, unclean or wrongly divided.",
     ),
+    (
+        422,
+        "invalid_joined",
+        "Another computer placed a session in a conversation whose members or title are not valid.",
+    ),
+    (
+        409,
+        "not_joined",
+        "Another computer offered a turn of a conversation in which the session takes no part.",
+    ),
+    (
+        409,
+        "too_many_joined",
+        "A session takes part in at most 64 conversations of other computers.",
+    ),
     (422, "invalid_target", "A binding looks like `chat:telegram:-100123`."),
     (422, "invalid_raise", "A raise adds turns or money to a budget, for one minute to 31 days."),
     (422, "not_kept", "Only kept text can be published."),

@@ -1,16 +1,18 @@
-//! Turns for conversations of other computers: offered by a post of their own, and ended by the
-//! home of the conversation. (Ruling 35.)
+//! Conversations of other computers in which a session takes part, and turns for them: offered by a
+//! post of their own, and ended by the home of the conversation. (Ruling 35.)
 //!
 //! Such a turn has one cause and never another. It is not widened or covered, and no word of this
 //! conversation joins it: its answer goes to another conversation, which may have other members.
 
-use crate::decide::Decider;
+use crate::decide::control::PARTICIPANTS_MAX;
+use crate::decide::{Decider, title};
 use crate::model::command::{Refusal, Rejection};
 use crate::model::event::{Event, Fault, Outcome, Posted, Recipient, TurnReason, WhyNot};
 use crate::model::hosted::{
     FarOrigin, HOSTED_MAX, HostedKey, HostedTurn, HostedWords, computer_named,
 };
-use crate::model::ids::{ParticipantId, Seq, TurnNo};
+use crate::model::ids::{ComputerId, ParticipantId, Seq, StreamId, TurnNo};
+use crate::model::link::{JOINED_MAX, JoinedConversation, PartReason};
 use crate::model::participant::Address;
 use crate::model::state::{Conversation, Turn};
 use crate::text;
@@ -48,6 +50,7 @@ impl Decider<'_> {
             return Err(Rejection::new(Refusal::Conflict, "participant_muted", message).about(&to));
         }
         check_offer(&hosted, &text)?;
+        self.check_joined(&hosted.key)?;
         if self.state.hosted_turn(&hosted.key).is_some() {
             return Ok(());
         }
@@ -71,6 +74,53 @@ impl Decider<'_> {
             hosted,
         });
         Ok(())
+    }
+
+    /// Rejects a turn of a conversation in which the session takes no part. This is checked here and
+    /// not before: the session may leave the conversation while the offer waits.
+    fn check_joined(&self, key: &HostedKey) -> Result<(), Rejection> {
+        if self.state.joined_on(&key.computer, &key.stream).is_some() {
+            return Ok(());
+        }
+        let message = "The session takes no part in that conversation.";
+        Err(Rejection::new(Refusal::Conflict, "not_joined", message))
+    }
+
+    /// Notes that the session takes part in a conversation of another computer, or what changed in
+    /// it.
+    pub(crate) fn join(&mut self, joined: Box<JoinedConversation>) -> Result<(), Rejection> {
+        self.check_open()?;
+        let joined = Box::new(checked_conversation(*joined)?);
+        let known = self.state.joined_on(&joined.computer, &joined.stream);
+        if known == Some(&*joined) {
+            return Ok(());
+        }
+        if known.is_none() && self.state.joined().count() >= JOINED_MAX {
+            let message = "A session takes part in at most 64 conversations of other computers.";
+            return Err(Rejection::new(Refusal::Conflict, "too_many_joined", message));
+        }
+        self.emit(Event::Joined(joined));
+        Ok(())
+    }
+
+    /// Notes that the session takes part in a conversation of another computer no more, and ends
+    /// the turns of that conversation that have not begun. A running one goes on, and its answer
+    /// stays here. (Ruling 27.)
+    pub(crate) fn part(&mut self, computer: ComputerId, stream: StreamId, why: PartReason) {
+        if self.state.joined_on(&computer, &stream).is_none() {
+            return;
+        }
+        let is_theirs = |turn: &&Turn| {
+            turn.running.is_none()
+                && turn.hosted.as_ref().is_some_and(|key| key.is_of(&computer, &stream))
+        };
+        let waiting: Vec<TurnNo> =
+            self.state.open_turns().filter(is_theirs).map(|turn| turn.no).collect();
+        self.emit(Event::Parted { computer, stream, why });
+        for turn in waiting {
+            let fault = Fault::new("closed", "the session left the conversation before it began");
+            self.end_hosted(turn, Outcome::Cancelled, fault);
+        }
     }
 
     /// Ends a hosted turn because the home of its conversation did. A turn that is not open is
@@ -115,6 +165,30 @@ fn prompt_of(hosted: HostedTurn, text: String, to: ParticipantId) -> Posted {
         far: Some(Box::new(FarOrigin { computer, label, session: None })),
         ..Posted::of_server(text)
     }
+}
+
+/// Returns a conversation of another computer with clean names. Rejects one that is not of another
+/// computer, or has too many members.
+fn checked_conversation(joined: JoinedConversation) -> Result<JoinedConversation, Rejection> {
+    let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_joined", message));
+    if joined.computer.as_str().is_empty() {
+        return invalid("A conversation of this computer is not joined from another one.");
+    }
+    if joined.members.len() > PARTICIPANTS_MAX {
+        return invalid("A conversation has at most 200 members.");
+    }
+    if names::check_id(joined.participant.as_str()).is_err() {
+        return invalid("The id of the session in the conversation is not one.");
+    }
+    let title = title(&joined.title)?;
+    let mut members = joined.members;
+    for member in &mut members {
+        let Ok(name) = names::nickname(&member.name) else {
+            return invalid("A name of a member is not one.");
+        };
+        member.name = name;
+    }
+    Ok(JoinedConversation { title, members, ..joined })
 }
 
 /// Rejects an offer that could not be typed as it stands: the places of the members' words are

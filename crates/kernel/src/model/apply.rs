@@ -218,6 +218,11 @@ impl Conversation {
             Event::Discarded { participant, until, .. } => {
                 self.refused.apply_unkept(participant, *until)
             }
+            Event::Joined(joined) => {
+                self.part_from(&joined.computer, &joined.stream);
+                self.joined.push(joined.clone());
+            }
+            Event::Parted { computer, stream, .. } => self.part_from(computer, stream),
             Event::Custom { .. } | Event::Noticed { .. } | Event::Overheard { .. } => {}
         }
     }

@@ -13,7 +13,8 @@ use crate::model::ending::Ending;
 use crate::model::event::{Cause, Fault, RecordedEvent, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::hosted::{HostedKey, HostedTurn};
-use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::ids::{ComputerId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::link::{JoinedConversation, PartReason};
 use crate::model::participant::{
     Address, AgentFacts, Answers, Kind, Participant, Profile, SeatRole, TerminalReach,
 };
@@ -416,6 +417,18 @@ pub enum EngineCommand {
         hosted: Box<HostedTurn>,
         /// The prompt.
         text: String,
+    },
+    /// The session whose home this is takes part in a conversation of another computer, or that
+    /// conversation changed.
+    Join(Box<JoinedConversation>),
+    /// The session takes part in a conversation of another computer no more.
+    Part {
+        /// The computer on which the conversation lives.
+        computer: ComputerId,
+        /// The conversation.
+        stream: StreamId,
+        /// The reason.
+        why: PartReason,
     },
     /// The home of a conversation ended a turn that is taken here.
     Unhost {

@@ -9,7 +9,8 @@ use crate::model::chat::PostOrigin;
 use crate::model::ending::Ending;
 use crate::model::gathering::GatheringEvent;
 use crate::model::hosted::{FarOrigin, HostedKey, HostedWords};
-use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::ids::{ComputerId, EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::link::{JoinedConversation, PartReason};
 use crate::model::message_part::{PartPlace, Span};
 use crate::model::own::OwnWords;
 use crate::model::participant::{Address, AgentFacts, Kind, Profile, SeatRole, TerminalReach};
@@ -962,6 +963,18 @@ pub enum Event {
         #[serde(default, skip_serializing)]
         body: String,
     },
+    /// The session whose home this is takes part in a conversation of another computer, or that
+    /// conversation changed.
+    Joined(Box<JoinedConversation>),
+    /// The session takes part in a conversation of another computer no more.
+    Parted {
+        /// The computer on which the conversation lives.
+        computer: ComputerId,
+        /// The conversation.
+        stream: StreamId,
+        /// The reason.
+        why: PartReason,
+    },
     /// The body of an event was erased.
     Redacted {
         /// The position of the erased event.
@@ -1178,6 +1191,8 @@ impl Event {
             | Event::Stopped { .. }
             | Event::GuardTripped { .. }
             | Event::BudgetSpent { .. }
+            | Event::Joined(_)
+            | Event::Parted { .. }
             | Event::Redacted { .. }
             | Event::Gathering(_) => Audience::All,
             Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. } => {

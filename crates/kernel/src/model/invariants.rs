@@ -12,6 +12,7 @@ use crate::model::fold::{
 };
 use crate::model::hosted::COMPUTER_PREFIX;
 use crate::model::ids::Seq;
+use crate::model::link::JOINED_MAX;
 use crate::model::state::{Conversation, RunningTurn, Turn};
 use crate::model::task::{Task, TaskStatus};
 use crate::model::time::Timestamp;
@@ -64,6 +65,7 @@ const RULES: &[Rule] = &[
     ),
     ("memory", "the memory of the past stays within its limits", memory),
     ("hosted", "a turn for another computer has one cause, its own post, and is open once", hosted),
+    ("joined", "a conversation of another computer is joined once, within the limit", joined),
 ];
 
 impl Conversation {
@@ -226,6 +228,12 @@ fn hosted(state: &Conversation) -> bool {
                 && keys.insert(key)
         },
     )
+}
+
+fn joined(state: &Conversation) -> bool {
+    let all: BTreeSet<_> =
+        state.joined().map(|joined| (&joined.computer, &joined.stream)).collect();
+    all.len() == state.joined().count() && all.len() <= JOINED_MAX
 }
 
 fn memory(state: &Conversation) -> bool {

@@ -10,7 +10,8 @@ use crate::model::contribution::{Asides, Contribution};
 use crate::model::event::{Cause, Guard, RecordedEvent};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
-use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::ids::{ComputerId, EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::link::JoinedConversation;
 use crate::model::message_count::MessageCounters;
 use crate::model::own::Restraint;
 use crate::model::participant::{Kind, Participant, SeatRole, TerminalReach};
@@ -102,6 +103,9 @@ pub struct Conversation {
     pub(crate) asides: Asides,
     /// Positions of kept words that were published, with the messages that show them.
     pub(crate) published: BTreeMap<Seq, EventId>,
+    /// Conversations of other computers in which the session takes part whose home this is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) joined: Vec<Box<JoinedConversation>>,
 }
 
 /// The participant who set off a contribution that answers a turn. Proof that this is a person is
@@ -268,6 +272,7 @@ impl Conversation {
             latest_other: None,
             asides: Asides::default(),
             published: BTreeMap::new(),
+            joined: Vec::new(),
         }
     }
 
@@ -446,6 +451,26 @@ impl Conversation {
             Settlement::Answered { option, .. } => Some(option),
             Settlement::Expired | Settlement::Withdrawn(_) | Settlement::TurnOver => None,
         }
+    }
+
+    /// Returns the conversations of other computers in which the session takes part whose home this
+    /// is, in the order in which it was told of them.
+    pub fn joined(&self) -> impl Iterator<Item = &JoinedConversation> {
+        self.joined.iter().map(Box::as_ref)
+    }
+
+    /// Returns a conversation of another computer, if the session takes part in it.
+    pub fn joined_on(
+        &self,
+        computer: &ComputerId,
+        stream: &StreamId,
+    ) -> Option<&JoinedConversation> {
+        self.joined().find(|joined| joined.is(computer, stream))
+    }
+
+    /// Forgets a conversation of another computer.
+    pub(crate) fn part_from(&mut self, computer: &ComputerId, stream: &StreamId) {
+        self.joined.retain(|joined| !joined.is(computer, stream));
     }
 
     /// Returns the number of the last turn; it is also the number of turns so far.

@@ -68,6 +68,8 @@ pub fn is_owed_to_chats(event: &Event) -> bool {
         | Event::Deleted { .. }
         | Event::Custom { .. }
         | Event::Overheard { .. }
+        | Event::Joined(_)
+        | Event::Parted { .. }
         | Event::Taken { .. }
         | Event::RoundOpened { .. }
         | Event::ReactionOpened { .. }

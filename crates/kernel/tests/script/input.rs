@@ -40,6 +40,7 @@
 //! workstation hosts lunch 3/1: words   the prompt of a turn of the conversation `lunch` there, its
 //!                        third, first attempt (`polls`: it may pass; `plays`: it listens; words in
 //!                        `<…>` are a member's). The session is invited with `session=script`
+//! joins workstation lunch · parts workstation lunch     the session takes part there, or no more
 //! unhosts workstation lunch 3/1 · lapses workstation lunch 3/1     it ended there
 //! budget hall turns=3 unattended=2 money=500
 //!                        limits of hall, conversation, agent or principal (money in millionths)
@@ -69,6 +70,7 @@ use moothall_kernel::event::{Cause, Event, Fault, Recipient, TurnKind, Usage};
 use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
 use moothall_kernel::hosted::{HostedKey, HostedTurn};
 use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, Seq, TurnNo};
+use moothall_kernel::link::{JoinedConversation, PartReason};
 use moothall_kernel::participant::{Address, AgentFacts, Kind, Profile, Runtime, SeatRole};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::policy::Policy;

@@ -22,6 +22,13 @@ pub fn word(value: &impl Serialize) -> String {
 pub fn line(state: &Conversation, event: &Event) -> Option<String> {
     Some(match event {
         Event::Task(_) => return None,
+        Event::Joined(joined) => {
+            let computer = joined.computer.as_str().trim_start_matches('2');
+            format!("joined {} of {computer} as {}", joined.stream, joined.participant)
+        }
+        Event::Parted { computer, stream, why } => {
+            format!("parted from {stream} of {}: {why}", computer.as_str().trim_start_matches('2'))
+        }
         Event::Created { policy, .. } => format!("created {}", policy.name),
         Event::Renamed { name, .. } => format!("renamed {name}"),
         Event::Archived { by } => format!("archived by {by}"),

@@ -261,6 +261,8 @@ pub fn type_word(event: &Event) -> &str {
         | Event::GuardTripped { .. }
         | Event::ClockShifted { .. }
         | Event::Redacted { .. }
+        | Event::Joined(_)
+        | Event::Parted { .. }
         | Event::Task(_) => "notice",
         Event::PermissionRequested { .. }
         | Event::PermissionAnswered { .. }
@@ -340,6 +342,18 @@ fn face(stream: &StreamId, event: &Event) -> Face {
             json!({"code": "resumed", "text": "The server was down; open deadlines were moved by \
                 the same time.", "seconds": downtime.as_secs_f64()}),
         ),
+        Event::Joined(joined) => {
+            let text = format!(
+                "The session takes part in “{}”, a conversation of another computer.",
+                joined.title
+            );
+            Face::new(notice("joined", &text, None))
+        }
+        Event::Parted { .. } => Face::new(notice(
+            "parted",
+            "The session takes part in a conversation of another computer no more.",
+            None,
+        )),
         // Task events are in the streams of tasks, so a reader of a conversation never gets this.
         Event::Task(_) => Face::new(notice("task", "Something happened to a task.", None)),
         Event::Redacted { seq, edited: true, .. } => Face::new(json!({

@@ -11,6 +11,7 @@ use crate::model::gathering::{
 };
 use crate::model::hosted::HostedKey;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::link::{FarMember, JoinedConversation};
 use crate::model::message_count::MessageCounters;
 use crate::model::own::{AgentWords, Restraint, Stop};
 use crate::model::participant::{
@@ -354,6 +355,19 @@ fn full() -> Conversation {
                 .collect(),
         ),
         published: BTreeMap::from([(Seq(3), EventId::of(&"s".into(), Seq(4), at(9)))]),
+        joined: vec![Box::new(JoinedConversation {
+            computer: "c".into(),
+            stream: "h".into(),
+            title: "Elsewhere".into(),
+            link: true,
+            participant: "a".into(),
+            members: vec![FarMember {
+                address: participant().address.expect("an address"),
+                name: "A".into(),
+                number: Some(1),
+                part: Some(SeatRole::Speaker),
+            }],
+        })],
         owner: Some(Owner { task: "task".into(), titled: true, by: "a".into() }),
     }
 }

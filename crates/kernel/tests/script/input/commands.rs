@@ -232,6 +232,22 @@ fn engine_command(
             let (turn, attempt) = turn_of(player, who)?;
             EngineCommand::Lost { turn, attempt }
         }
+        ("joins", computer) => {
+            let stream = rest.get(1).ok_or("joins COMPUTER CONVERSATION")?;
+            EngineCommand::Join(Box::new(JoinedConversation {
+                computer: ComputerId::new(format!("2{computer}")),
+                stream: (*stream).into(),
+                title: (*stream).into(),
+                link: true,
+                participant: "codex".into(),
+                members: Vec::new(),
+            }))
+        }
+        ("parts", computer) => EngineCommand::Part {
+            computer: ComputerId::new(format!("2{computer}")),
+            stream: (*rest.get(1).ok_or("parts COMPUTER CONVERSATION")?).into(),
+            why: PartReason::Closed,
+        },
         ("unhosts", key) => {
             let [computer, stream, turn] = rest[..] else {
                 return Err(format!("unhosts COMPUTER CONVERSATION TURN, not {key:?}"));

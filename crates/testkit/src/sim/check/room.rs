@@ -338,6 +338,8 @@ impl ConversationModel {
             | Event::Deleted { .. }
             | Event::Redacted { .. }
             | Event::Summarised { .. }
+            | Event::Joined(_)
+            | Event::Parted { .. }
             | Event::Task(_) => {}
         }
     }
