@@ -30,6 +30,7 @@ fn facts() -> AgentFacts {
         runtime: Runtime::SCRIPT,
         known: true,
         timeout: None,
+        waits: None,
         on_lost: OnLost::Rerun,
         abilities: Abilities::PLAIN,
     }

@@ -34,6 +34,7 @@ impl AgentSpec {
             runtime: self.agent.runtime(),
             known: true,
             timeout: self.agent.timeout(),
+            waits: None,
             on_lost: self.agent.on_lost(),
             abilities: self.agent.abilities(),
         }

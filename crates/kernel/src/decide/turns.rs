@@ -11,14 +11,28 @@ use crate::model::participant::{Memory, Participant};
 use crate::model::permission::{
     ChoiceFault, ChosenOptions, Question, SettledPermission, Settlement, WithdrawalReason, answered,
 };
-use crate::model::state::Turn;
+use crate::model::state::{Conversation, Turn};
 use crate::model::time::Millis;
 use crate::planted::{self, Bug};
 use crate::text;
 
-/// Longest time that a turn waits for a runtime to accept it. A busy terminal accepts late, so this
-/// is generous.
+/// Longest time that a turn waits for a runtime to accept it, unless the participant is of another
+/// computer. A busy terminal accepts late, so this is generous.
 const WAIT_MAX: Millis = Millis::from_secs(3600);
+
+impl Conversation {
+    /// Returns the time for which a turn of this participant waits for its runtime.
+    fn wait_of_turns(&self, id: &ParticipantId) -> Millis {
+        self.participant(id).and_then(|participant| participant.facts.waits).unwrap_or(WAIT_MAX)
+    }
+
+    /// Returns the time for which a turn waits for the computer of its participant; `None` if it
+    /// runs, or its computer is this one.
+    fn waits_for_computer(&self, turn: &Turn) -> Option<Millis> {
+        let waits = turn.running.is_none() && !turn.is_hosted();
+        self.participant(&turn.participant)?.facts.waits.filter(|_| waits)
+    }
+}
 
 impl Decider<'_> {
     /// Grants a turn, or widens the waiting one: adds the cause to it. With `may_pass` the agent is
@@ -52,7 +66,7 @@ impl Decider<'_> {
                 kind,
                 may_pass,
                 cause: cause.clone(),
-                expires: self.now + WAIT_MAX,
+                expires: self.now + self.state.wait_of_turns(participant),
                 patience: self.state.patience_for(participant, cause, self.now),
                 hosted: None,
             },
@@ -293,9 +307,15 @@ impl Decider<'_> {
         turn.may_pass && (turn.released || (comes_itself && turn.running.is_none()))
     }
 
-    /// Ends a turn whose deadline has passed: it was not started or not answered in time.
+    /// Ends a turn whose deadline has passed: it was not started or not answered in time. A turn
+    /// that waited for another computer fails, because its participant was away.
     pub(crate) fn expire(&mut self, no: TurnNo) {
         let Some(turn) = self.state.turn(no) else { return };
+        if let Some(waited) = self.state.waits_for_computer(turn) {
+            let hours = waited.as_secs_f64() / 3600.0;
+            let fault = Fault::new("offline", format!("its computer was away for {hours} hours"));
+            return self.fail(no, Outcome::Failed, fault, Usage::default());
+        }
         let fault = if turn.running.is_some() {
             let seconds = self.state.limit_of(turn).as_secs_f64();
             Fault::new("timeout", format!("there was no answer within {seconds} s"))
@@ -322,7 +342,8 @@ impl Decider<'_> {
         {
             return self.fail(no, Outcome::Failed, Fault::new("over_budget", message), usage);
         }
-        let waits = if turn.is_hosted() { HOSTED_MAX } else { WAIT_MAX };
+        let own = self.state.wait_of_turns(&turn.participant);
+        let waits = if turn.is_hosted() { HOSTED_MAX } else { own };
         let expires = Some(self.now + waits);
         self.emit(Event::TurnLost { turn: no, attempt, expires });
         let Some(behind) = behind else { return };

@@ -185,6 +185,10 @@ pub struct AgentFacts {
     /// The agent's own time limit for a turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Millis>,
+    /// Time for which a turn waits for the participant's computer, if that is another one. Unset
+    /// for the usual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Millis>,
     /// The handling of a running turn that a restart lost.
     pub on_lost: OnLost,
     /// The abilities.
@@ -198,6 +202,8 @@ struct StoredFacts {
     known: bool,
     #[serde(default)]
     timeout: Option<Millis>,
+    #[serde(default)]
+    waits: Option<Millis>,
     on_lost: OnLost,
     #[serde(default)]
     abilities: Option<Abilities>,
@@ -205,9 +211,9 @@ struct StoredFacts {
 
 impl From<StoredFacts> for AgentFacts {
     fn from(stored: StoredFacts) -> Self {
-        let StoredFacts { runtime, known, timeout, on_lost, abilities } = stored;
+        let StoredFacts { runtime, known, timeout, waits, on_lost, abilities } = stored;
         let abilities = abilities.unwrap_or_else(|| Abilities::meant_by(&runtime));
-        Self { runtime, known, timeout, on_lost, abilities }
+        Self { runtime, known, timeout, waits, on_lost, abilities }
     }
 }
 
@@ -215,7 +221,7 @@ impl AgentFacts {
     /// Returns the facts of a registry client with the usual abilities of a runtime.
     pub fn of_runtime(runtime: Runtime) -> Self {
         let abilities = Abilities::meant_by(&runtime);
-        Self { runtime, known: true, timeout: None, on_lost: OnLost::Rerun, abilities }
+        Self { runtime, known: true, timeout: None, waits: None, on_lost: OnLost::Rerun, abilities }
     }
 
     /// Returns the facts of a client that is not in the registry. It has no runtime here and must
@@ -225,6 +231,7 @@ impl AgentFacts {
             runtime: Runtime::REMOTE,
             known: false,
             timeout: None,
+            waits: None,
             on_lost: OnLost::Rerun,
             abilities: Abilities::REMOTE,
         }
@@ -253,7 +260,8 @@ mod tests {
             new.abilities,
             Abilities { memory: Memory::Own, limit: Millis::from_secs(600), ..Abilities::PLAIN }
         );
-        for facts in [old, new, AgentFacts::external()] {
+        let away = AgentFacts { waits: Some(Millis::from_secs(36 * 3600)), ..old.clone() };
+        for facts in [old, new, away, AgentFacts::external()] {
             assert_eq!(read(&serde_json::to_string(&facts).unwrap()), facts);
         }
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! open hybrid cooldown_seconds=0          create the conversation (policy and settings)
 //! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x number=1 part=speaker
-//!        principal=agent (its kind on the server)
+//!        principal=agent (its kind on the server) waits=36 (hours, for its computer)
 //! user: words            codex -> writer: words
 //!                        (agents answer their running turn, otherwise they post)
 //! user asks a b: words   the same, and only these answer, one after the other

@@ -190,6 +190,7 @@ fn participant() -> Participant {
             runtime: Runtime::TERMINAL,
             known: true,
             timeout: Some(Millis(7)),
+            waits: Some(Millis(8)),
             on_lost: OnLost::Fail,
             abilities: Abilities::TERMINAL,
         },

@@ -58,9 +58,12 @@ fn invite(rest: &[&str]) -> Result<Invite, String> {
         Some(other) => return Err(format!("no runtime {other}")),
     };
     let timeout = given.get("timeout").and_then(Value::as_f64).and_then(Millis::from_secs_f64);
+    let hours = given.get("waits").and_then(Value::as_u64);
+    let waits = hours.map(|hours| Millis::from_secs(hours * 3600));
     let facts = AgentFacts {
         known: runtime != Runtime::REMOTE,
         timeout,
+        waits,
         ..AgentFacts::of_runtime(runtime)
     };
     let number = given.get("number").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
