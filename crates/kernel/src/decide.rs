@@ -235,7 +235,7 @@ impl Decider<'_> {
             EngineCommand::Obey { task, order } => self.obey(task, *order)?,
             EngineCommand::Host { hosted, text } => self.host(*hosted, text)?,
             EngineCommand::Unhost { key, lapse } => self.unhost(&key, lapse),
-            EngineCommand::Join(joined) => self.join(joined)?,
+            EngineCommand::Join(joined) => self.join(*joined)?,
             EngineCommand::Part { computer, stream, why } => self.part(computer, stream, why),
         }
         Ok(())

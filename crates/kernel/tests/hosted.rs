@@ -6,11 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{
-    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
+    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post, ShownAnswer,
 };
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
-use moothall_kernel::event::{Event, Fault, Posted, RecordedEvent, TurnKind, Usage};
-use moothall_kernel::hosted::{HostedKey, HostedTurn, HostedWords};
+use moothall_kernel::event::{
+    Event, Fault, Outcome, Posted, RecordedEvent, SuppressedBecause, TurnKind, Usage,
+};
+use moothall_kernel::hosted::{FarOrigin, HostedKey, HostedTurn, HostedWords};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::link::{FarMember, JoinedConversation, PartReason};
 use moothall_kernel::message_part::Span;
@@ -235,7 +237,7 @@ impl Home {
             through: Seq(turn),
             label: ["a", "a", "b"][from % 3].into(),
             kind: if listens { TurnKind::Listen } else { TurnKind::Reply },
-            may_pass: turn % 2 == 0,
+            may_pass: turn.is_multiple_of(2),
             bodies: Box::default(),
         });
         let text = format!("{HIDDEN} {}: @scribe @codex go", self.log.len());
@@ -542,4 +544,72 @@ fn a_session_takes_part_in_a_bounded_number_of_conversations_elsewhere() {
     let one = home.state.joined_on(&"2a".into(), &"3".into()).unwrap();
     assert_eq!((one.title.as_str(), one.members.len()), ("two lines", 200));
     assert_eq!(home.state.joined().count(), 64);
+}
+
+#[test]
+fn words_of_a_session_elsewhere_are_charged_to_its_computer_and_counted_there() {
+    let mut home = Home::new(Policy::named(PolicyName::Open));
+    let far = FarOrigin { computer: "2a".into(), label: "a".into(), session: Some("s".into()) };
+    let by = Actor::named("builder.a");
+    let post = Post { far: Some(Box::new(far.clone())), ..Post::new(by, "the build is green") };
+    home.command(ClientCommand::Post(post));
+    let accounts: Vec<_> = home.state.open_turns().map(|turn| turn.account().clone()).collect();
+    assert_eq!(accounts.len(), 2);
+    for account in accounts {
+        assert_eq!((account.by.as_str(), account.attended), ("computer:a", false));
+    }
+    let mut voices = Voices::default();
+    home.log.iter().for_each(|recorded| voices.note(&home.state, recorded));
+    assert_eq!(voices, Voices::default());
+    let told = home.log.iter().find_map(|one| match &one.event {
+        Event::Posted(posted) => posted.far.as_deref(),
+        _ => None,
+    });
+    assert_eq!(told, Some(&far));
+}
+
+#[test]
+fn the_other_conversation_judges_an_empty_answer_by_what_it_asked() {
+    for (may_pass, outcome) in [(2, Outcome::Passed), (1, Outcome::Failed)] {
+        for policy in [PolicyName::Open, PolicyName::MentionOnly] {
+            let mut home = Home::new(Policy::named(policy));
+            home.host(0, may_pass, false);
+            home.play(Move::Start(0, 0));
+            home.play(Move::Finish(0, Some("")));
+            let Event::TurnEnded { outcome: ended, .. } = &home.log.last().unwrap().event else {
+                panic!("{:?}", home.log.last());
+            };
+            assert_eq!(*ended, outcome, "{policy}");
+        }
+    }
+}
+
+#[test]
+fn what_comes_after_a_stop_cannot_be_published() {
+    let mut home = Home::new(Policy::named(PolicyName::MentionOnly));
+    home.host(0, 1, false);
+    home.play(Move::Start(0, 0));
+    let turn = home.open(0).unwrap().no;
+    let shown = ShownAnswer { attempt: 1, text: "so far".into(), ..ShownAnswer::default() };
+    home.facts.shown.insert(turn, shown);
+    home.play(Move::Stop);
+    let (result, usage) = (Ok("so far and further".into()), Usage::default());
+    home.command(EngineCommand::Finished { turn, attempt: 1, result, usage });
+    let kept = home.log.iter().find_map(|one| match &one.event {
+        Event::Suppressed { because, .. } => Some(*because),
+        _ => None,
+    });
+    assert_eq!(kept, Some(SuppressedBecause::Stopped));
+}
+
+#[test]
+fn many_offers_within_a_minute_are_not_two_agents_who_answer_each_other() {
+    let mut home = Home::new(Policy::named(PolicyName::Open));
+    for turn in 1..30 {
+        home.host(0, turn, false);
+        home.play(Move::Start(0, 0));
+        home.play(Move::Finish(0, Some("same")));
+    }
+    home.post("scribe", "other words");
+    assert_eq!(home.state.holding_guard(), None);
 }

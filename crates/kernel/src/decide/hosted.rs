@@ -88,18 +88,18 @@ impl Decider<'_> {
 
     /// Notes that the session takes part in a conversation of another computer, or what changed in
     /// it.
-    pub(crate) fn join(&mut self, joined: Box<JoinedConversation>) -> Result<(), Rejection> {
+    pub(crate) fn join(&mut self, joined: JoinedConversation) -> Result<(), Rejection> {
         self.check_open()?;
-        let joined = Box::new(checked_conversation(*joined)?);
+        let joined = checked_conversation(joined)?;
         let known = self.state.joined_on(&joined.computer, &joined.stream);
-        if known == Some(&*joined) {
+        if known == Some(&joined) {
             return Ok(());
         }
         if known.is_none() && self.state.joined().count() >= JOINED_MAX {
             let message = "A session takes part in at most 64 conversations of other computers.";
             return Err(Rejection::new(Refusal::Conflict, "too_many_joined", message));
         }
-        self.emit(Event::Joined(joined));
+        self.emit(Event::Joined(Box::new(joined)));
         Ok(())
     }
 

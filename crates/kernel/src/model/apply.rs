@@ -220,7 +220,7 @@ impl Conversation {
             }
             Event::Joined(joined) => {
                 self.part_from(&joined.computer, &joined.stream);
-                self.joined.push(joined.clone());
+                self.joined.push((**joined).clone());
             }
             Event::Parted { computer, stream, .. } => self.part_from(computer, stream),
             Event::Custom { .. } | Event::Noticed { .. } | Event::Overheard { .. } => {}

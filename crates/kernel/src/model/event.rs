@@ -507,6 +507,10 @@ pub enum SuppressedBecause {
 #[derive(strum::IntoStaticStr, strum::VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most of what a log holds are messages; boxing them would cost more"
+)]
 pub enum Event {
     /// The conversation began.
     Created {

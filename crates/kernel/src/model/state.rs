@@ -105,7 +105,7 @@ pub struct Conversation {
     pub(crate) published: BTreeMap<Seq, EventId>,
     /// Conversations of other computers in which the session takes part whose home this is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) joined: Vec<Box<JoinedConversation>>,
+    pub(crate) joined: Vec<JoinedConversation>,
 }
 
 /// The participant who set off a contribution that answers a turn. Proof that this is a person is
@@ -456,7 +456,7 @@ impl Conversation {
     /// Returns the conversations of other computers in which the session takes part whose home this
     /// is, in the order in which it was told of them.
     pub fn joined(&self) -> impl Iterator<Item = &JoinedConversation> {
-        self.joined.iter().map(Box::as_ref)
+        self.joined.iter()
     }
 
     /// Returns a conversation of another computer, if the session takes part in it.

@@ -19,8 +19,7 @@ impl Conversation {
         let mut waited = std::mem::take(&mut self.floor.waited);
         waited.extend(said.into_iter().map(|said| QueuedMessage { said, left: at }));
         let cursors = self.participants.iter().map(|participant| participant.cursor);
-        let own = self.open_turns().filter(|turn| !turn.is_hosted());
-        let running = own.filter_map(|turn| turn.running);
+        let running = self.open_turns().filter_map(|turn| turn.running);
         let prompted = running.map(|running| running.through_seq);
         let positions: Vec<Seq> = cursors.chain(prompted).chain(self.summaries.reach()).collect();
         waited.retain(|waited| {

@@ -356,7 +356,7 @@ fn full() -> Conversation {
                 .collect(),
         ),
         published: BTreeMap::from([(Seq(3), EventId::of(&"s".into(), Seq(4), at(9)))]),
-        joined: vec![Box::new(JoinedConversation {
+        joined: vec![JoinedConversation {
             computer: "c".into(),
             stream: "h".into(),
             title: "Elsewhere".into(),
@@ -368,7 +368,7 @@ fn full() -> Conversation {
                 number: Some(1),
                 part: Some(SeatRole::Speaker),
             }],
-        })],
+        }],
         owner: Some(Owner { task: "task".into(), titled: true, by: "a".into() }),
     }
 }
