@@ -12,7 +12,7 @@ use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{
     Event, Fault, Outcome, Posted, RecordedEvent, SuppressedBecause, TurnKind, Usage,
 };
-use moothall_kernel::hosted::{FarOrigin, HostedKey, HostedTurn, HostedWords};
+use moothall_kernel::hosted::{FarOrigin, HOSTED_MAX, HostedKey, HostedTurn, HostedWords};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::link::{FarMember, JoinedConversation, PartReason};
 use moothall_kernel::message_part::Span;
@@ -287,8 +287,14 @@ fn check_log(log: &[RecordedEvent]) {
             Event::TurnWidened { turn, cause, .. } => {
                 assert_eq!((&turns[turn], posts.get(&cause.seq)), (&None, None), "turn {turn}");
             }
-            Event::TurnStarted { turn, hosted, .. } | Event::TurnEnded { turn, hosted, .. } => {
+            Event::TurnStarted { turn, hosted, .. } => {
                 assert_eq!(hosted.as_deref(), turns[turn].as_ref(), "turn {turn}");
+            }
+            Event::TurnEnded { turn, hosted, fault, .. } => {
+                assert_eq!(hosted.as_deref(), turns[turn].as_ref(), "turn {turn}");
+                let joined = |fault: &Fault| matches!(fault.code.as_str(), "covered" | "merged");
+                let joined = fault.as_ref().is_some_and(joined);
+                assert!(hosted.is_none() || !joined, "another turn ended turn {turn}");
             }
             Event::Skipped { cause, hosted, .. } => {
                 assert_eq!(hosted.as_deref(), posts.get(&cause.seq));
@@ -612,4 +618,21 @@ fn many_offers_within_a_minute_are_not_two_agents_who_answer_each_other() {
     }
     home.post("scribe", "other words");
     assert_eq!(home.state.holding_guard(), None);
+}
+
+#[test]
+fn a_hosted_turn_that_a_restart_lost_is_run_and_charged_again_beside_a_local_one() {
+    let mut home = Home::new(Policy::named(PolicyName::MentionOnly));
+    home.host(0, 1, false);
+    home.play(Move::Start(0, 0));
+    home.post("user", "@codex go");
+    let (turn, now) = (home.open(0).unwrap().no, Timestamp::from_millis(home.now));
+    let lost = EngineCommand::Lost { turn, attempt: 1 };
+    let decision = home.state.decide(now, lost, &home.facts);
+    let charged: Vec<_> =
+        decision.charges.iter().map(|charge| (charge.account.by.as_str(), charge.turns)).collect();
+    assert_eq!(charged, [("computer:a", 1)]);
+    let again = home.state.turn(turn).unwrap();
+    assert_eq!((again.attempt, again.is_hosted()), (2, true));
+    assert!(again.deadline.since(now) >= HOSTED_MAX);
 }
