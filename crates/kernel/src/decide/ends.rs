@@ -6,10 +6,10 @@ use crate::model::ids::ParticipantId;
 use crate::model::state::Turn;
 
 impl Decider<'_> {
-    /// Cancels every open turn, except turns that ask a person: a question stays open with its
-    /// dialog.
+    /// Cancels every open turn of this conversation, except turns that ask a person: a question
+    /// stays open with its dialog. Hosted turns are of other conversations.
     pub(crate) fn end_all_but_asking(&mut self, code: &str, message: &str) {
-        self.end_turns(|turn| turn.frozen_since.is_none(), code, message);
+        self.end_turns(|turn| turn.frozen_since.is_none() && !turn.is_hosted(), code, message);
     }
 
     /// Cancels every open turn.

@@ -167,7 +167,7 @@ impl Decider<'_> {
         let members = self.members()?;
         let (by, unproven) = (by.id.clone(), !(by.proven && self.is_person(by)));
         self.emit(Event::Gathering(GatheringEvent::Opened { plan, by, unproven, members }));
-        self.end_all("gathering", "a gathering began");
+        self.end_turns(|turn| !turn.is_hosted(), "gathering", "a gathering began");
         Ok(())
     }
 
@@ -392,7 +392,9 @@ impl Decider<'_> {
             next,
             note,
         }));
-        self.end_turns_of(&holder, false, "piece_passed", "the piece was passed on");
+        // What the holder does for another conversation is no part of its hold.
+        let of = |turn: &Turn| turn.participant == holder && !turn.is_hosted();
+        self.end_turns(of, "piece_passed", "the piece was passed on");
     }
 
     /// Takes the piece from a holder that waits for a person's answer. Its question stays open, and
@@ -410,7 +412,9 @@ impl Decider<'_> {
             next,
             note: Some(note),
         }));
-        let of = |turn: &Turn| turn.participant == *holder && turn.frozen_since.is_none();
+        let of = |turn: &Turn| {
+            turn.participant == *holder && turn.frozen_since.is_none() && !turn.is_hosted()
+        };
         self.end_turns(of, "piece_passed", "the piece was passed on");
     }
 
