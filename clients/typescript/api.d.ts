@@ -1641,6 +1641,16 @@ export interface components {
             /** @description Id of the credential that was used; `null` without one. */
             token?: string | null;
         };
+        /** @description A computer that is not there. */
+        AwayComputer: {
+            /** @description Name of the computer here. */
+            name: string;
+            /**
+             * @description When it was last seen: RFC 3339, UTC, milliseconds; absent if it was not seen since the
+             *     server started.
+             */
+            since?: string | null;
+        };
         /** @description A notification of `GET /events/stream`: a thread has a new head. */
         Bell: {
             /**
@@ -2570,7 +2580,11 @@ export interface components {
         };
         /** @description A message to a session or a thread, posted or held back. */
         MessageSent: {
-            /** @description Ids of the recipients: sessions, or the participants of a thread. */
+            away?: components["schemas"]["AwayComputer"] | null;
+            /**
+             * @description Ids of the recipients: sessions, or the participants of a thread. A session of another
+             *     computer as it was named: `builder@workstation`.
+             */
             delivered_to: string[];
             /** @description Id of the event; absent if no message was posted. */
             event?: string | null;
@@ -3360,6 +3374,8 @@ export interface components {
             programs: components["schemas"]["ProgramEntry"][];
             /** @description The sessions, in the order in which they began. */
             sessions: components["schemas"]["SessionEntry"][];
+            /** @description The computers whose sessions are not known now. */
+            silent?: components["schemas"]["SilentComputer"][];
         };
         /** @description Answer of `POST /sessions/{id}/resume`. */
         SessionResumed: {
@@ -3381,6 +3397,13 @@ export interface components {
         SignedOut: {
             /** @description True if the request had a valid cookie, whose session was ended. */
             ended: boolean;
+        };
+        /** @description A computer that did not tell its sessions. */
+        SilentComputer: {
+            /** @description Name of the computer here. */
+            name: string;
+            /** @description The reason, in one sentence. */
+            reason: string;
         };
         /** @description A piece of a snippet. */
         SnippetPiece: {
@@ -6044,8 +6067,10 @@ export interface operations {
     list_sessions: {
         parameters: {
             query?: {
-                /** @description Include ended sessions. */
+                /** @description Include ended sessions of this computer. */
                 ended?: boolean;
+                /** @description List the sessions of this computer instead, or of `all`. Others are asked, and tell only what lives. */
+                computer?: string;
             };
             header?: never;
             path?: never;

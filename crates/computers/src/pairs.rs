@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ComputerId, ComputerName};
+use crate::id::{ComputerId, ComputerName, LogId};
 use crate::invitation::Pair;
 use crate::keys::PairKey;
 use crate::redis_post::RedisAddress;
@@ -36,6 +36,9 @@ pub struct OwnComputer {
 #[derive(Clone, Serialize, Deserialize)]
 struct PairsFile {
     own: OwnComputer,
+    /// The log whose rows were sent under this id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log: Option<LogId>,
     pairs: BTreeMap<ComputerId, KeptPair>,
 }
 
@@ -106,7 +109,7 @@ impl Pairs {
         if let Some(pairs) = Self::open(folder)? {
             return Err(PairsError::Exists(pairs.own().id));
         }
-        let content = PairsFile { own, pairs: BTreeMap::new() };
+        let content = PairsFile { own, log: None, pairs: BTreeMap::new() };
         write(folder, &content)?;
         Ok(Self { folder: folder.to_owned(), content: Mutex::new(content) })
     }
@@ -145,6 +148,22 @@ impl Pairs {
         self.change(|content| {
             check_name(content, &name, Some(content.own.id))?;
             content.own = OwnComputer { id: content.own.id, name, redis, ca };
+            Ok(())
+        })
+    }
+
+    /// Returns the log whose rows were sent under this id, once one was.
+    pub fn log(&self) -> Option<LogId> {
+        self.lock().log
+    }
+
+    /// Notes the log whose rows are sent from now on.
+    ///
+    /// # Errors
+    /// [`PairsError::File`].
+    pub fn set_log(&self, log: LogId) -> Result<(), PairsError> {
+        self.change(|content| {
+            content.log = Some(log);
             Ok(())
         })
     }

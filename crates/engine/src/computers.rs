@@ -7,8 +7,8 @@ use moothall_kernel::ids::ComputerId;
 use moothall_kernel::time::{Millis, Timestamp};
 
 pub use remote::{
-    RemoteAnswer, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind, RemoteSession,
-    RemoteWords,
+    RemoteAnswer, RemoteMessage, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind,
+    RemoteSession, RemoteSpeaker, RemoteWait, RemoteWords,
 };
 
 /// The state of a computer.
@@ -163,6 +163,20 @@ pub struct PairedComputer {
     pub name: String,
 }
 
+/// A word for a session, with the computer on which the session runs.
+#[derive(Debug, PartialEq, Eq)]
+pub enum SessionWord<'w> {
+    /// A session of this computer.
+    Here(&'w str),
+    /// A session of another computer.
+    There {
+        /// The computer.
+        computer: PairedComputer,
+        /// The session's name or id there.
+        name: &'w str,
+    },
+}
+
 /// The computers of a server, as surfaces ask for them.
 #[async_trait]
 pub trait ComputerDirectory: Send + Sync {
@@ -170,6 +184,8 @@ pub trait ComputerDirectory: Send + Sync {
     fn place_of(&self, name: &str) -> Option<ComputerPlace>;
     /// Returns the computers that are paired with this one, in the order of their names.
     fn paired(&self) -> Vec<PairedComputer>;
+    /// Returns the state of a computer, and the time at which it was last seen.
+    fn presence(&self, computer: &PairedComputer) -> (ComputerState, Option<Timestamp>);
     /// Returns this computer and those that are paired with it.
     async fn computers(&self) -> ComputersStatus;
     /// Makes an invitation for another computer: one line, worth one use for ten minutes. Gives

@@ -79,6 +79,17 @@ pub const TERMINAL_POINTS: &[&str] = &[
 pub const OUTBOX_POINTS: &[&str] =
     &["delivery_taken", "before_note", "after_note", "delivery_carried"];
 
+/// The points of rows between computers, in the order in which a row passes them: at its sender, at
+/// its receiver, and at its sender again.
+pub const COMPUTER_POINTS: &[&str] = &[
+    "row_posted",
+    "row_read",
+    "before_mark_append",
+    "after_mark_append",
+    "entry_deleted",
+    "row_acknowledged",
+];
+
 /// The points of opening a new data folder, or one in an older format. A test of their own aborts
 /// at each.
 pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
@@ -97,9 +108,10 @@ pub fn point(name: &str) {
     static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
-    let listed = [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, FORMAT_POINTS, DELETION_POINTS]
-        .iter()
-        .any(|points| points.contains(&name));
+    let listed =
+        [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, COMPUTER_POINTS, FORMAT_POINTS, DELETION_POINTS]
+            .iter()
+            .any(|points| points.contains(&name));
     assert!(listed, "{name} is missing in the lists of crash points");
     let wanted = WANTED.get_or_init(|| parse(&std::env::var("MOOTHALL_CRASH_AT").ok()?));
     let Some((at, count)) = wanted else { return };

@@ -3,6 +3,7 @@
 pub(crate) mod services;
 pub(crate) mod inner;
 pub mod residents;
+mod posting;
 mod taking;
 pub(crate) mod streams;
 pub(crate) mod wakes;

@@ -105,8 +105,8 @@ impl Conversation {
         Decision { events, outcome, charges, unkept }
     }
 
-    /// Returns the time limit of a turn, counted from its start. A hosted turn is judged by the limits
-    /// of its own conversation. (Rulings 12 and 35.)
+    /// Returns the time limit of a turn, counted from its start. A hosted turn is judged by the
+    /// limits of its own conversation. (Rulings 12 and 35.)
     pub fn limit_of(&self, turn: &crate::model::state::Turn) -> Millis {
         if turn.is_hosted() {
             return HOSTED_MAX;

@@ -18,6 +18,7 @@ pub mod task_event;
 pub mod task;
 pub mod message_part;
 pub mod chat;
+pub(crate) mod turn_kind;
 pub mod hosted;
 pub mod link;
 pub mod silence;

@@ -132,6 +132,10 @@ pub async fn send(
             let asked = StartAsked::to_talk(&thread, &permission);
             return Ok((thread, SendAnswer::Asked(asked)));
         }
+        SendOutcome::Posted(posted) => {
+            let sent = MessageSent::elsewhere(&posted);
+            return Ok((posted.stream, SendAnswer::Sent(sent)));
+        }
     };
     let event = match sent.seq {
         Some(seq) => door.event_at(&sent.stream, seq).await?,

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::outbox::{OutboxEntry, StreamCommand};
+use moothall_engine::computers::RemoteWait;
+use moothall_engine::outbox::{OutboxEntry, PostCommand, StreamCommand};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
     Asker, Excerpt, Link, LinkState, Member, Message, MessageReader, NewLink, SendResult, Session,
@@ -244,9 +245,8 @@ impl Sessions {
             .collect();
         let mut callers = book.listeners(&session.id).await.map_err(log_error)?;
         callers.retain(|caller| !linked.contains(caller));
-        let living = callers.iter().filter_map(|caller| self.living(caller).ok());
         let owed: Vec<OutboxEntry> =
-            living.map(|handle| finished(session, &handle.session())).collect();
+            callers.iter().filter_map(|caller| self.finished_for(session, caller)).collect();
         if !owed.is_empty() {
             let key = blake3::hash(format!("{id}/finished").as_bytes()).to_hex().to_string();
             let once =
@@ -258,6 +258,16 @@ impl Sessions {
             book.unlisten(&session.id, &caller).await.map_err(log_error)?;
         }
         Ok(())
+    }
+
+    /// Returns the delivery that tells a waiting session, here or on another computer, that a
+    /// session finished its turn; `None` if the waiting session has ended.
+    fn finished_for(&self, session: &Session, caller: &SessionId) -> Option<OutboxEntry> {
+        if let Some((computer, wait)) = RemoteWait::of_listener(caller) {
+            return Some(PostCommand::Finished(wait).entry(&computer));
+        }
+        let caller = self.living(caller).ok()?;
+        Some(finished(session, &caller.session()))
     }
 
     /// Removes all waits for a session that has ended, and the session's own waits.

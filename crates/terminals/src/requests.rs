@@ -6,6 +6,7 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use moothall_engine::answers::{HallError, Idempotency};
+use moothall_engine::computers::{RemoteMessage, RemoteSpeaker, SessionWord};
 use moothall_engine::sessions::{Asker, Message, SessionError, SessionId, is_session, session_of};
 use moothall_kernel::command::{Actor, EngineCommand};
 use moothall_kernel::duties::AllowedRequest;
@@ -131,6 +132,15 @@ impl Sessions {
         let own = own.ok_or_else(|| {
             SessionError::Conflict("The session is no longer in its own home.".into())
         })?;
+        let key = request_key(&request.permission, "talk");
+        let hall = self.hall()?;
+        if let SessionWord::There { computer, name } = hall.meaning(talk.to.as_str())? {
+            let speaker = self.name_at_home(&own).await?.id.to_string();
+            let from = RemoteSpeaker { name: speaker, session: Some(own) };
+            let message = RemoteMessage { to: name.to_owned(), from, text: talk.message.clone() };
+            hall.post_message(&computer, message, Some(key)).await?;
+            return Ok(TalkOutcome::Told);
+        }
         let to = self.find(talk.to.as_str())?.session.id;
         let message = Message {
             from: Asker::Session(own),
@@ -139,7 +149,7 @@ impl Sessions {
             direct: true,
             close_link: false,
         };
-        let sent = self.send_once(message, Some(request_key(&request.permission, "talk"))).await?;
+        let sent = self.send_once(message, Some(key)).await?;
         let unsaid =
             sent.held.map(|word| format!("the link is {word} until a person speaks there"));
         Ok(TalkOutcome::Linked { link: sent.stream, unsaid })

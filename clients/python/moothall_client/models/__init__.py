@@ -19,6 +19,7 @@ from .asked_ref import AskedRef
 from .attach_answer import AttachAnswer
 from .audit_page import AuditPage
 from .audit_row import AuditRow
+from .away_computer import AwayComputer
 from .bell import Bell
 from .bot_entry import BotEntry
 from .bot_offered import BotOffered
@@ -161,6 +162,7 @@ from .session_list import SessionList
 from .session_resumed import SessionResumed
 from .sign_in import SignIn
 from .signed_out import SignedOut
+from .silent_computer import SilentComputer
 from .snippet_piece import SnippetPiece
 from .start_asked import StartAsked
 from .stop_accepted import StopAccepted
@@ -243,6 +245,7 @@ __all__ = (
     "AttachAnswer",
     "AuditPage",
     "AuditRow",
+    "AwayComputer",
     "Bell",
     "BotEntry",
     "BotOffered",
@@ -385,6 +388,7 @@ __all__ = (
     "SessionResumed",
     "SignedOut",
     "SignIn",
+    "SilentComputer",
     "SnippetPiece",
     "StartAsked",
     "StopAccepted",

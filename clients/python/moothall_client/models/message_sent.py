@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.away_computer import AwayComputer
+
 
 T = TypeVar("T", bound="MessageSent")
 
@@ -16,9 +20,11 @@ class MessageSent:
     """A message to a session or a thread, posted or held back.
 
     Attributes:
-        delivered_to (list[str]): Ids of the recipients: sessions, or the participants of a thread.
+        delivered_to (list[str]): Ids of the recipients: sessions, or the participants of a thread. A session of another
+            computer as it was named: `builder@workstation`.
         link_state (str): State of the link: `created`, `reused`, `closed` or `none`.
         thread (str): Id of the thread of the message.
+        away (AwayComputer | None | Unset):
         event (None | str | Unset): Id of the event; absent if no message was posted.
         link_id (None | str | Unset): Id of the link; `null` if there is none.
         seq (int | None | Unset): Position of the event in its thread; absent if no message was posted.
@@ -30,6 +36,7 @@ class MessageSent:
     delivered_to: list[str]
     link_state: str
     thread: str
+    away: AwayComputer | None | Unset = UNSET
     event: None | str | Unset = UNSET
     link_id: None | str | Unset = UNSET
     seq: int | None | Unset = UNSET
@@ -37,11 +44,21 @@ class MessageSent:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.away_computer import AwayComputer  # noqa: PLC0415
+
         delivered_to = self.delivered_to
 
         link_state = self.link_state
 
         thread = self.thread
+
+        away: dict[str, Any] | None | Unset
+        if isinstance(self.away, Unset):
+            away = UNSET
+        elif isinstance(self.away, AwayComputer):
+            away = self.away.to_dict()
+        else:
+            away = self.away
 
         event: None | str | Unset
         if isinstance(self.event, Unset):
@@ -74,6 +91,8 @@ class MessageSent:
                 "thread": thread,
             }
         )
+        if away is not UNSET:
+            field_dict["away"] = away
         if event is not UNSET:
             field_dict["event"] = event
         if link_id is not UNSET:
@@ -87,12 +106,31 @@ class MessageSent:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.away_computer import AwayComputer  # noqa: PLC0415
+
         d = dict(src_dict)
         delivered_to = cast(list[str], d.pop("delivered_to"))
 
         link_state = d.pop("link_state")
 
         thread = d.pop("thread")
+
+        def _parse_away(data: object) -> AwayComputer | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                away_type_0 = AwayComputer.from_dict(data)
+
+                return away_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AwayComputer | None | Unset, data)
+
+        away = _parse_away(d.pop("away", UNSET))
 
         def _parse_event(data: object) -> None | str | Unset:
             if data is None:
@@ -127,6 +165,7 @@ class MessageSent:
             delivered_to=delivered_to,
             link_state=link_state,
             thread=thread,
+            away=away,
             event=event,
             link_id=link_id,
             seq=seq,

@@ -1,8 +1,8 @@
 //! Questions between computers: they are asked once, and neither they nor their answers are kept.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use moothall_engine::access::RemoteCaller;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::lock;
-use super::run::PostLink;
+use super::run::{PostLink, kernel_id};
 use crate::frame::{Frame, Words};
 use crate::id::ComputerId;
 use crate::invitation::Pair;
@@ -137,17 +137,27 @@ impl PostLink {
         }
     }
 
+    /// Returns the other computer of a pair as a caller.
+    pub(super) fn caller(&self, pair: &Pair) -> RemoteCaller {
+        RemoteCaller {
+            computer: kernel_id(pair.id),
+            name: pair.name.to_string(),
+            rights: lock(&self.config).rights_of(&pair.name),
+        }
+    }
+
     fn pair_of(&self, computer: &PairedComputer) -> Option<Pair> {
         self.pairs.get(computer.id.as_str().parse().ok()?)
     }
 
     async fn put_call(&self, pair: &Pair, call: &Call) {
-        self.put(pair, &Frame::Words(Words { body: call.encode().into() })).await;
+        // If it is lost, the asker stops waiting.
+        let _ = self.put(pair, &Frame::Words(Words { body: call.encode().into() })).await;
     }
 
     /// Takes a question or an answer of a computer. A question is answered beside the post's other
     /// entries, and is dropped if too many are answered already: its asker asks again.
-    pub(super) fn take_call(self: &Arc<Self>, pair: Pair, words: &[u8]) {
+    pub(super) fn take_call(&self, pair: Pair, words: &[u8]) {
         match Call::decode(words) {
             Some(Call::Say { to, say }) => self.calls.answer(pair.id, to, Ok(say.cleaned())),
             Some(Call::Refuse { to, refuse }) => {
@@ -155,7 +165,7 @@ impl PostLink {
             }
             Some(Call::Ask { call, ask }) => {
                 let Ok(permit) = self.answering.clone().try_acquire_owned() else { return };
-                let link = self.clone();
+                let Some(link) = self.own.upgrade() else { return };
                 tokio::spawn(async move {
                     let _permit = permit;
                     // Nothing waits for an answer that comes later.
@@ -168,12 +178,7 @@ impl PostLink {
     }
 
     async fn answer(&self, pair: &Pair, to: u64, question: RemoteQuestion) {
-        let caller = RemoteCaller {
-            computer: moothall_kernel::ids::ComputerId::new(pair.id.to_string()),
-            name: pair.name.to_string(),
-            rights: lock(&self.config).rights_of(&pair.name),
-        };
-        let answer = match self.hall.answer_remote(&caller, question).await {
+        let answer = match self.hall.answer_remote(&self.caller(pair), question).await {
             Ok(say) => Call::Say { to, say },
             Err(refuse) => Call::Refuse { to, refuse },
         };

@@ -79,7 +79,7 @@ impl Directory {
         let bad = |error: &dyn std::fmt::Display| ComputerError::BadLine(error.to_string());
         if line.starts_with(JOINED) {
             let answer: InvitationAnswer = line.parse().map_err(|error| bad(&error))?;
-            return self.take_answer(&answer);
+            return self.take_answer(&answer).await;
         }
         if !line.starts_with(JOIN) {
             return Err(bad(&format!(
@@ -114,33 +114,37 @@ impl Directory {
             name: invitation.name.clone(),
             key: invitation.key.clone(),
         };
-        let computer = keep(&pairs, pair)?;
+        let computer = self.keep(&pairs, pair).await?;
         let answer = invitation.answer(own.id, own.name).line();
         Ok(JoinOutcome::Accepted { computer: computer.to_string(), answer })
     }
 
-    fn take_answer(&self, answer: &InvitationAnswer) -> Result<JoinOutcome, ComputerError> {
+    async fn take_answer(&self, answer: &InvitationAnswer) -> Result<JoinOutcome, ComputerError> {
         let taken = lock(&self.invitations).take(answer, Instant::now());
         let pair = taken.map_err(|error| ComputerError::BadLine(error.to_string()))?;
         let Some(pairs) = self.book() else {
             return Err(not_kept("this computer has no id any more"));
         };
-        let computer = keep(&pairs, pair)?.to_string();
+        let computer = self.keep(&pairs, pair).await?.to_string();
         Ok(JoinOutcome::Paired { computer })
     }
-}
 
-/// Keeps a pair, under another name if its own is taken here: names are labels of each side.
-fn keep(pairs: &Pairs, pair: Pair) -> Result<ComputerName, ComputerError> {
-    let mut named = pair.clone();
-    for number in 2..NAMES_TRIED {
-        match pairs.add(named.clone()) {
-            Ok(()) => return Ok(named.name),
-            Err(PairsError::NameTaken(_)) => named.name = numbered(&pair.name, number)?,
-            Err(error) => return Err(of_pairs(error)),
+    /// Keeps a pair, under another name if its own is taken here: names are labels of each side.
+    async fn keep(&self, pairs: &Pairs, pair: Pair) -> Result<ComputerName, ComputerError> {
+        if pairs.get(pair.id).is_none() {
+            // The server may have stopped while it forgot the computer.
+            self.forget_rows(pair.id).await?;
         }
+        let mut named = pair.clone();
+        for number in 2..NAMES_TRIED {
+            match pairs.add(named.clone()) {
+                Ok(()) => return Ok(named.name),
+                Err(PairsError::NameTaken(_)) => named.name = numbered(&pair.name, number)?,
+                Err(error) => return Err(of_pairs(error)),
+            }
+        }
+        Err(ComputerError::Taken(format!("Too many computers are called {} here.", pair.name)))
     }
-    Err(ComputerError::Taken(format!("Too many computers are called {} here.", pair.name)))
 }
 
 /// Returns a name with a number behind it.

@@ -6,7 +6,18 @@ mod calls;
 pub mod config;
 mod line;
 mod peers;
+mod body;
+mod compose;
+mod inbound;
+mod outgoing;
+mod incoming;
+mod courier;
+mod sender;
+mod taker;
+mod hello;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,15 +30,16 @@ use moothall_engine::computers::{
     RemoteQuestion,
 };
 use moothall_engine::hall::{Hall, HallError};
-use moothall_kernel::time::Millis;
+use moothall_engine::ports::Store;
+use moothall_kernel::time::{Millis, Timestamp};
 
-use crate::id::LogId;
+use crate::id::{ComputerId, LogId};
 use crate::invitation::{OpenInvitations, Pair};
 use crate::pairs::Pairs;
 use crate::redis_post::RedisPost;
 use config::ComputersConfig;
 use peers::Peers;
-use run::{PostParts, PostTasks};
+use run::{PostParts, PostTasks, kernel_id};
 
 /// The computers of a server. Dropping them ends their tasks.
 pub struct Computers {
@@ -45,9 +57,15 @@ struct Directory {
     /// The rights of other computers here.
     config: Arc<Mutex<ComputersConfig>>,
     /// The tasks of the post, while there are pairs.
-    tasks: Mutex<Option<PostTasks>>,
+    tasks: Mutex<Option<RunningPost>>,
     /// Held while the book changes, so that two requests do not give the computer two ids.
     changing: tokio::sync::Mutex<()>,
+}
+
+/// The tasks of the post, and the server that they use.
+struct RunningPost {
+    tasks: PostTasks,
+    server: Arc<RedisPost>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -107,8 +125,7 @@ impl Computers {
 }
 
 fn paired(pair: &Pair) -> PairedComputer {
-    let id = moothall_kernel::ids::ComputerId::new(pair.id.to_string());
-    PairedComputer { id, name: pair.name.to_string() }
+    PairedComputer { id: kernel_id(pair.id), name: pair.name.to_string() }
 }
 
 /// Returns a log's id in the length that the post has for it.
@@ -119,6 +136,21 @@ fn log_of(id: &str) -> LogId {
     LogId::from_bytes(bytes)
 }
 
+/// Notes the log whose rows are sent. If the book is of another one, the log was restored: its open
+/// rows may have arrived before, so they are not sent again.
+async fn note_log(pairs: &Pairs, store: &Store, log: LogId) -> Result<(), ComputerError> {
+    let known = pairs.log();
+    if known == Some(log) {
+        return Ok(());
+    }
+    if known.is_some() {
+        let why = "the log was restored from a backup; it may have arrived before";
+        store.posts.doubt_all(why).await.map_err(not_kept)?;
+    }
+    // Noted last: after a crash in between, the rows are doubted once more, which changes nothing.
+    pairs.set_log(log).map_err(not_kept)
+}
+
 impl Directory {
     fn book(&self) -> Option<Arc<Pairs>> {
         lock(&self.pairs).clone()
@@ -126,9 +158,9 @@ impl Directory {
 
     /// Ends the tasks, and gives back this computer's place at the post.
     async fn end_tasks(&self) {
-        let tasks = lock(&self.tasks).take();
-        if let Some(tasks) = tasks {
-            tasks.close().await;
+        let running = lock(&self.tasks).take();
+        if let Some(running) = running {
+            running.tasks.close().await;
         }
     }
 
@@ -138,24 +170,43 @@ impl Directory {
             self.end_tasks().await;
             return Ok(());
         };
+        let Some(hall) = self.hall.weak().enter() else {
+            return Err(not_kept(HallError::ShuttingDown));
+        };
+        note_log(&pairs, hall.store(), self.log).await?;
         let own = pairs.own();
-        if let Some(known) = lock(&self.tasks).as_ref().filter(|known| known.is_for(&own)) {
-            known.wake();
+        if let Some(known) = lock(&self.tasks).as_ref().filter(|known| known.tasks.is_for(&own)) {
+            known.tasks.wake();
             return Ok(());
         }
         self.end_tasks().await;
         let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
-        let post = Arc::new(post.map_err(|error| ComputerError::Invalid(error.to_string()))?);
+        let server = Arc::new(post.map_err(|error| ComputerError::Invalid(error.to_string()))?);
         let (hall, peers) = (self.hall.clone(), self.peers.clone());
-        let parts =
-            PostParts { hall, pairs, log: self.log, post, peers, config: self.config.clone() };
-        *lock(&self.tasks) = Some(PostTasks::begin(parts));
+        let parts = PostParts {
+            hall,
+            pairs,
+            log: self.log,
+            post: server.clone(),
+            peers,
+            config: self.config.clone(),
+        };
+        *lock(&self.tasks) = Some(RunningPost { tasks: PostTasks::begin(parts), server });
         Ok(())
+    }
+
+    /// Forgets the rows that the log owes a computer, and the marks of those that it took from it.
+    async fn forget_rows(&self, id: ComputerId) -> Result<(), ComputerError> {
+        let Some(hall) = self.hall.weak().enter() else {
+            return Err(not_kept(HallError::ShuttingDown));
+        };
+        let forgotten = hall.store().posts.forget(&kernel_id(id)).await;
+        forgotten.map(drop).map_err(not_kept)
     }
 
     /// Returns the post that runs, or one to ask the server once.
     fn post(&self, pairs: &Pairs) -> Option<Arc<RedisPost>> {
-        let running = lock(&self.tasks).as_ref().map(PostTasks::post);
+        let running = lock(&self.tasks).as_ref().map(|running| running.server.clone());
         let own = pairs.own();
         let once = || RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref()).ok();
         running.or_else(|| once().map(Arc::new))
@@ -226,12 +277,19 @@ impl ComputerDirectory for Directory {
         all
     }
 
+    fn presence(&self, computer: &PairedComputer) -> (ComputerState, Option<Timestamp>) {
+        let id = computer.id.as_str().parse().ok();
+        let pair = self.book().zip(id).and_then(|(pairs, id)| pairs.get(id));
+        let status = pair.map(|pair| self.peers.status(&pair));
+        status.map_or((ComputerState::Away, None), |status| (status.state, status.seen_at))
+    }
+
     async fn ask(
         &self,
         computer: &PairedComputer,
         question: RemoteQuestion,
     ) -> Result<RemoteAnswer, ComputerError> {
-        let asker = lock(&self.tasks).as_ref().map(PostTasks::asker);
+        let asker = lock(&self.tasks).as_ref().map(|running| running.tasks.asker());
         match asker {
             Some(asker) => asker.ask(computer, question).await,
             None => Err(ComputerError::Away { name: computer.name.clone(), since: None }),
@@ -269,12 +327,16 @@ impl ComputerDirectory for Directory {
         let Some(pair) = name.parse().ok().and_then(|name| pairs.named(&name)) else {
             return Ok(false);
         };
-        let tasks = lock(&self.tasks).as_ref().map(PostTasks::farewell);
-        if let Some(farewell) = tasks {
+        let farewell = lock(&self.tasks).as_ref().map(|running| running.tasks.farewell());
+        if let Some(farewell) = farewell {
             farewell.say(&pair).await;
         }
         let forgotten = pairs.forget(pair.id).map_err(not_kept)?;
         self.peers.forget(pair.id);
+        if let Some(running) = &*lock(&self.tasks) {
+            running.tasks.forget(pair.id);
+        }
+        self.forget_rows(pair.id).await?;
         self.run().await?;
         Ok(forgotten)
     }

@@ -1,26 +1,33 @@
-//! The tasks of the post: one renews the place of this computer, and one reads its entries.
+//! The tasks of the post: one renews the place of this computer, one reads its entries, one puts
+//! rows and one takes them.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use moothall_engine::crash;
 use moothall_engine::hall::Hall;
+use moothall_engine::ports::{LogError, Store};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use super::calls::{ANSWERING_MAX, OpenCalls};
 use super::config::ComputersConfig;
+use super::incoming::IncomingPosts;
+use super::outgoing::OutgoingPosts;
 use super::peers::Peers;
-use crate::envelope::{Entry, EnvelopeError};
-use crate::frame::{Frame, FrameError, Hello, SendingHead, Words};
+use super::{sender, taker};
+use crate::channel::ChannelKey;
+use crate::envelope::{Entry, EntryHeader, EnvelopeError};
+use crate::frame::{Frame, FrameError, Hello, Row, Words};
 use crate::id::{ComputerId, LogId};
 use crate::invitation::Pair;
 use crate::keys::{Opener, Sealer};
 use crate::pairs::{OwnComputer, Pairs};
-use crate::post::{LEASE, LeaseAnswer, Post, PostEntry, PostId, RENEW_EVERY};
-use crate::redis_post::RedisPost;
+use crate::post::{LEASE, LeaseAnswer, Post, PostEntry, PostError, PostId, RENEW_EVERY};
 
 /// First and longest pause after a failure of the post.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+pub(super) const PAUSES: (Duration, Duration) =
+    (Duration::from_millis(200), Duration::from_secs(10));
 /// The words by which a computer says that it ends a pair.
 const FORGOTTEN: &[u8] = b"forgotten";
 
@@ -28,7 +35,6 @@ const FORGOTTEN: &[u8] = b"forgotten";
 pub(super) struct PostTasks {
     own: OwnComputer,
     link: Arc<PostLink>,
-    post: Arc<RedisPost>,
     tasks: JoinSet<()>,
 }
 
@@ -37,20 +43,24 @@ pub(super) struct PostParts {
     pub(super) hall: Hall,
     pub(super) pairs: Arc<Pairs>,
     pub(super) log: LogId,
-    pub(super) post: Arc<RedisPost>,
+    pub(super) post: Arc<dyn Post>,
     pub(super) peers: Arc<Peers>,
     pub(super) config: Arc<Mutex<ComputersConfig>>,
 }
 
 /// The parts that the tasks share.
 pub(super) struct PostLink {
+    /// Itself, for the courier of rows, which outlives the post.
+    pub(super) own: Weak<PostLink>,
     pub(super) hall: Hall,
     pub(super) pairs: Arc<Pairs>,
-    log: LogId,
-    post: Arc<dyn Post>,
+    pub(super) log: LogId,
+    pub(super) post: Arc<dyn Post>,
     sealer: Sealer,
     pub(super) peers: Arc<Peers>,
     pub(super) config: Arc<Mutex<ComputersConfig>>,
+    pub(super) outgoing: OutgoingPosts,
+    pub(super) incoming: IncomingPosts,
     pub(super) calls: OpenCalls,
     /// Bounds the questions of others that are answered at once.
     pub(super) answering: Arc<Semaphore>,
@@ -66,7 +76,7 @@ impl Farewell {
     /// of it because nothing answers.
     pub(super) async fn say(&self, pair: &Pair) {
         let words = Frame::Words(Words { body: FORGOTTEN.into() });
-        self.0.put(pair, &words).await;
+        let _ = self.0.put(pair, &words).await;
     }
 }
 
@@ -75,14 +85,18 @@ impl PostTasks {
     pub(super) fn begin(parts: PostParts) -> Self {
         let PostParts { hall, pairs, log, post, peers, config } = parts;
         let own = pairs.own();
-        let link = Arc::new(PostLink {
+        let sealer = Sealer::new(own.id, log);
+        let link = Arc::new_cyclic(|own| PostLink {
+            own: own.clone(),
             hall,
             pairs,
             log,
-            post: post.clone(),
-            sealer: Sealer::new(own.id, log),
+            post,
+            sealer,
             peers,
             config,
+            outgoing: OutgoingPosts::default(),
+            incoming: IncomingPosts::default(),
             calls: OpenCalls::default(),
             answering: Arc::new(Semaphore::new(ANSWERING_MAX)),
             wake: Notify::new(),
@@ -90,7 +104,9 @@ impl PostTasks {
         let mut tasks = JoinSet::new();
         tasks.spawn(renew(link.clone()));
         tasks.spawn(read(link.clone()));
-        Self { own, link, post, tasks }
+        tasks.spawn(sender::send(link.clone()));
+        tasks.spawn(taker::take(link.clone()));
+        Self { own, link, tasks }
     }
 
     /// True if the tasks are those of this computer as it is now.
@@ -103,10 +119,6 @@ impl PostTasks {
         self.link.wake.notify_one();
     }
 
-    pub(super) fn post(&self) -> Arc<RedisPost> {
-        self.post.clone()
-    }
-
     /// Returns the part that asks other computers.
     pub(super) fn asker(&self) -> Arc<PostLink> {
         self.link.clone()
@@ -116,19 +128,43 @@ impl PostTasks {
         Farewell(self.link.clone())
     }
 
+    /// Forgets the rows of a computer, whose pair has ended.
+    pub(super) fn forget(&self, id: ComputerId) {
+        self.link.outgoing.forget(id);
+        self.link.incoming.forget(id);
+    }
+
     /// Ends the tasks and the lease, so that the next start need not wait for its end.
     pub(super) async fn close(mut self) {
         self.tasks.shutdown().await;
-        if let Err(error) = self.post.release(self.link.sealer.boot()).await {
+        if let Err(error) = self.link.post.release(self.link.sealer.boot()).await {
             tracing::debug!(%error, "the lease could not be given back");
         }
     }
 }
 
+impl Drop for PostTasks {
+    /// Lets the rows that are carried rest in the log.
+    fn drop(&mut self) {
+        self.link.outgoing.note_away();
+    }
+}
+
+/// Returns the time by which rows are sent again. It follows tokio's clock, so that a test need not
+/// wait.
+pub(super) fn clock() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+/// Returns the id of a computer as the log names it.
+pub(super) fn kernel_id(id: ComputerId) -> moothall_kernel::ids::ComputerId {
+    moothall_kernel::ids::ComputerId::new(id.to_string())
+}
+
 /// Renews the lease for as long as the task runs, and introduces this computer to those that are
 /// there.
 async fn renew(link: Arc<PostLink>) {
-    let began = Instant::now();
+    let began = clock();
     loop {
         let peers: Vec<ComputerId> = link.pairs.all().iter().map(|pair| pair.id).collect();
         match link.post.renew(link.sealer.boot(), &peers).await {
@@ -136,6 +172,7 @@ async fn renew(link: Arc<PostLink>) {
             Err(error) => {
                 tracing::debug!(%error, "the post cannot be reached");
                 link.peers.note_away();
+                link.outgoing.note_away();
             }
         }
         let _ = tokio::time::timeout(RENEW_EVERY, link.wake.notified()).await;
@@ -149,6 +186,9 @@ async fn read(link: Arc<PostLink>) {
         match link.post.next().await {
             Ok(batch) => {
                 pause = PAUSES.0;
+                if batch.fresh {
+                    link.outgoing.reconnected();
+                }
                 link.take_all(batch.entries).await;
             }
             Err(error) => {
@@ -165,13 +205,16 @@ impl PostLink {
         let own = self.sealer.boot();
         // After a crash, the lease of the former boot stands for a while.
         let is_rival = answer.rival.is_some_and(|rival| rival != own);
-        let is_other = answer.holder != own && began.elapsed() > LEASE;
+        let is_other = answer.holder != own && clock().duration_since(began) > LEASE;
         let is_doubled = is_rival || is_other;
         if is_doubled && !self.peers.is_doubled() {
             tracing::error!("another server runs with the id of this computer; both stop posting");
         }
         self.peers.set_doubled(is_doubled);
-        let strangers = self.peers.note_leases(answer, self.hall.now(), Instant::now());
+        let strangers = self.peers.note_leases(answer, self.hall.now(), clock());
+        if self.outgoing.note_leases(answer) {
+            self.serve_rows().await;
+        }
         for id in strangers.into_iter().filter(|_| !is_doubled && answer.holder == own) {
             if let Some(pair) = self.pairs.get(id) {
                 self.introduce(&pair).await;
@@ -180,25 +223,29 @@ impl PostLink {
     }
 
     /// Takes entries, and deletes those that are done with.
-    async fn take_all(self: &Arc<Self>, entries: Vec<PostEntry>) {
+    async fn take_all(&self, entries: Vec<PostEntry>) {
         // Two servers with one id read the same entries, and each would take a part of them.
         if self.peers.is_doubled() {
             return;
         }
         let mut done: Vec<PostId> = Vec::new();
         for entry in entries {
-            if self.take(&entry.bytes).await {
+            if self.take(&entry).await {
                 done.push(entry.id);
             }
         }
         if let Err(error) = self.post.done(&done).await {
             tracing::debug!(%error, "entries could not be deleted");
         }
+        // Rows that came again: their acknowledgement was lost.
+        for pair in self.pairs.all() {
+            self.tell_taken(&pair).await;
+        }
     }
 
     /// Takes an entry. Returns false if it stays in the post.
-    async fn take(self: &Arc<Self>, bytes: &[u8]) -> bool {
-        let entry = match Entry::decode(bytes) {
+    async fn take(&self, posted: &PostEntry) -> bool {
+        let entry = match Entry::decode(&posted.bytes) {
             Ok(entry) => entry,
             Err(error) => {
                 tracing::warn!(%error, "an entry of the post cannot be read");
@@ -208,7 +255,8 @@ impl PostLink {
                 return true;
             }
         };
-        let (sender, boot) = (entry.header.sender, entry.header.boot);
+        let header = entry.header;
+        let sender = header.sender;
         let Some(pair) = self.pairs.get(sender) else {
             tracing::debug!(%sender, "an entry of a computer that is not paired was dropped");
             return true;
@@ -221,25 +269,67 @@ impl PostLink {
             }
         };
         match Frame::decode(&letter.body) {
-            Ok(Frame::Hello(hello)) => {
-                let (now, clock) = (self.hall.now(), Instant::now());
-                if self.peers.note_hello(sender, boot, &hello, now, clock) {
-                    self.introduce(&pair).await;
-                }
-            }
+            Ok(Frame::Hello(hello)) => self.hear_hello(&pair, header, &hello).await,
             Ok(Frame::Words(words)) if *words.body == *FORGOTTEN => {
                 self.peers.note_fault(sender, FORGOTTEN_CURE);
             }
             Ok(Frame::Words(words)) => self.take_call(pair, &words.body),
-            Ok(Frame::Through(_)) => {}
-            // Rows stay until this program can take them, and are not acknowledged.
-            Ok(Frame::Row(_)) => return false,
+            Ok(Frame::Through(through)) => match self.take_mark(&pair, through).await {
+                Ok(cure) => self.note_foreign(sender, cure),
+                Err(error) => tracing::warn!(%error, "a mark could not be compared with the log"),
+            },
+            Ok(Frame::Row(row)) => return self.receive(header, row, posted.id.clone()).await,
             Err(FrameError::UnknownKind(kind)) => {
                 tracing::warn!(%sender, kind, "a frame of an unknown kind was skipped");
             }
             Err(error @ FrameError::Malformed(_)) => tracing::warn!(%sender, %error, "bad frame"),
         }
         true
+    }
+
+    /// Takes an introduction. If the log cannot be read, the other computer stays a stranger, and
+    /// is asked again.
+    async fn hear_hello(&self, pair: &Pair, header: EntryHeader, hello: &Hello) {
+        if header.log != hello.sending.log {
+            return tracing::warn!(sender = %pair.id, "an introduction names another log");
+        }
+        let cure = match self.meet(pair, header.boot, hello).await {
+            Ok(cure) => cure,
+            Err(error) => return tracing::warn!(%error, "an introduction was not taken"),
+        };
+        let now = self.hall.now();
+        if self.peers.note_hello(pair.id, header.boot, hello, now, clock()) {
+            self.introduce(pair).await;
+        }
+        self.note_foreign(pair.id, cure);
+    }
+
+    fn note_foreign(&self, id: ComputerId, cure: Option<&'static str>) {
+        if let Some(cure) = cure {
+            tracing::error!(computer = %id, "the log here is older than what was taken from it");
+            self.peers.note_fault(id, cure);
+        }
+    }
+
+    /// Takes a row. Returns false if its entry stays in the post until the log has the row.
+    async fn receive(&self, header: EntryHeader, row: Row, post: PostId) -> bool {
+        crash::point("row_read");
+        let EntryHeader { sender, receiver, log, .. } = header;
+        let key = ChannelKey { sender, log, receiver };
+        if self.incoming.is_new(key)
+            && let Err(error) = self.begin_incoming(key).await
+        {
+            tracing::warn!(%error, "a mark could not be read");
+            return false;
+        }
+        self.incoming.receive(key, row, post)
+    }
+
+    /// Returns the storage of the hall.
+    pub(super) fn store(&self) -> Result<Store, LogError> {
+        let hall = self.hall.weak().enter();
+        let store = hall.map(|hall| hall.store().clone());
+        store.ok_or_else(|| LogError::Failed("the hall is closed".into()))
     }
 
     /// An entry of a newer version names its sender perhaps elsewhere, so all computers that have
@@ -254,26 +344,26 @@ impl PostLink {
 
     /// Introduces this computer to another.
     async fn introduce(&self, pair: &Pair) {
-        self.peers.note_introduced(pair.id, Instant::now());
-        let own = self.pairs.own();
-        let hello = Hello {
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-            name: own.name,
-            clock_ms: self.hall.now().millis(),
-            sending: SendingHead { log: self.log, first: 1, last: 0 },
-            received: Vec::new(),
-        };
-        self.put(pair, &Frame::Hello(hello)).await;
+        self.peers.note_introduced(pair.id, clock());
+        match self.hello_for(pair).await {
+            Ok(hello) => drop(self.put(pair, &Frame::Hello(hello)).await),
+            Err(error) => tracing::warn!(%error, "the log cannot be read for an introduction"),
+        }
     }
 
-    pub(super) async fn put(&self, pair: &Pair, frame: &Frame) {
-        let entry = match self.sealer.seal(pair.id, &pair.key, &frame.encode()) {
-            Ok(entry) => entry.encode(),
-            Err(error) => return tracing::error!(%error, "an entry could not be sealed"),
-        };
-        if let Err(error) = self.post.put(pair.id, &entry).await {
+    /// Seals a frame and puts it into the post.
+    ///
+    /// # Errors
+    /// [`PostError`], which was reported.
+    pub(super) async fn put(&self, pair: &Pair, frame: &Frame) -> Result<(), PostError> {
+        let sealed = self.sealer.seal(pair.id, &pair.key, &frame.encode());
+        let entry = sealed.map(|entry| entry.encode()).map_err(|error| {
+            tracing::error!(%error, "an entry could not be sealed");
+            PostError::Failed(error.to_string())
+        })?;
+        self.post.put(pair.id, &entry).await.inspect_err(|error| {
             tracing::debug!(%error, computer = %pair.name, "an entry could not be put");
-        }
+        })
     }
 }
 

@@ -39,7 +39,6 @@ pub use permit::PermittedCommand;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
 pub use remote::{RemoteCaller, RemoteRight, RemoteRights};
 pub use revoke::Revocation;
-pub(crate) use session_act::SessionWord;
 pub use unsuitable::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, SessionRequestError};
 pub use warrant::{AuthorizedRequest, SessionAction, Warrant};
 

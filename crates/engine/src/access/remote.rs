@@ -5,18 +5,23 @@
 
 use std::collections::BTreeSet;
 
+use moothall_kernel::command::{Actor, Post};
+use moothall_kernel::event::Recipient;
+use moothall_kernel::hosted::FarOrigin;
 use moothall_kernel::ids::{ComputerId, ParticipantId};
 use moothall_kernel::names;
+use moothall_kernel::text::{self, is_empty_looking};
 use serde::Deserialize;
 
 use super::reach::Reach;
+use super::unsuitable::MESSAGE_BYTES_MAX;
 use super::warrant::{SessionAction, Warrant};
 use crate::computers::{
-    RemoteAnswer, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind, RemoteSession,
-    RemoteWords,
+    RemoteAnswer, RemoteMessage, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind,
+    RemoteSession, RemoteWords,
 };
 use crate::hall::Hall;
-use crate::sessions::MessageReader;
+use crate::sessions::{MessageReader, Session, SessionError, SessionId};
 
 /// Most sessions in one answer to another computer.
 const LISTED_MAX: usize = 500;
@@ -88,6 +93,11 @@ impl RemoteCaller {
         })
     }
 
+    /// Returns the origin of words that a session of that computer said.
+    pub fn origin(&self, session: Option<SessionId>) -> FarOrigin {
+        FarOrigin { computer: self.computer.clone(), label: self.name.clone(), session }
+    }
+
     /// Returns the name that a participant of that computer bears here.
     pub fn name_of(&self, id: &str) -> ParticipantId {
         ParticipantId::new(names::id_at(id, &self.name))
@@ -116,6 +126,41 @@ impl Hall {
                 Ok(RemoteAnswer::Words(self.read_remote(caller, read).await?))
             }
         }
+    }
+
+    /// Returns the message of another computer as a post at the home of the session that it names.
+    ///
+    /// # Errors
+    /// The refusal for that computer.
+    pub fn message_from(
+        &self,
+        caller: &RemoteCaller,
+        message: &RemoteMessage,
+    ) -> Result<(SessionId, Post), RemoteRefusal> {
+        caller.must(RemoteRight::Message)?;
+        let text = text::clean(&message.text);
+        if is_empty_looking(&text) || text.len() > MESSAGE_BYTES_MAX {
+            let why =
+                format!("A message has some visible text, and at most {MESSAGE_BYTES_MAX} bytes.");
+            return Err(SessionError::Invalid(why).into());
+        }
+        let speaker = caller.name_of(&message.from.name);
+        if let Err(fault) = names::check_id(speaker.as_str()) {
+            let why = format!("The speaker's name `{speaker}` {}.", fault.explain());
+            return Err(SessionError::Invalid(why).into());
+        }
+        let found = self.sessions()?.find(&message.to)?;
+        let Session { id, name, ended, .. } = found.session;
+        if let Some((_, why)) = ended {
+            return Err(SessionError::Ended { name, why }.into());
+        }
+        let far = caller.origin(message.from.session.clone());
+        let post = Post {
+            to: Recipient::One(name),
+            far: Some(Box::new(far)),
+            ..Post::new(Actor::named(speaker), text)
+        };
+        Ok((id, post))
     }
 
     /// Returns the words between a session here and a participant of another computer.

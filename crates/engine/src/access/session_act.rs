@@ -1,16 +1,13 @@
 //! The rights of a caller to a session, in one place for routes, tools and all that a conversation
 //! can cause.
 
-use std::sync::Weak;
-
-use moothall_kernel::names;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::planted::{self, Bypass};
 
 use super::{
     AccessDenial, AccessError, AuthorizedRequest, Caller, Reach, Scope, SessionAction, Warrant,
 };
-use crate::computers::{ComputerPlace, PairedComputer};
+use crate::computers::SessionWord;
 use crate::hall::Hall;
 use crate::sessions::{
     ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, SessionSource,
@@ -32,20 +29,6 @@ enum SessionRelation {
     Apart,
     /// The session does not exist for the caller.
     Nowhere,
-}
-
-/// A word for a session, with the computer on which the session runs.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum SessionWord<'w> {
-    /// A session of this computer.
-    Here(&'w str),
-    /// A session of another computer.
-    There {
-        /// The computer.
-        computer: PairedComputer,
-        /// The session's name or id there.
-        name: &'w str,
-    },
 }
 
 impl Hall {
@@ -111,21 +94,12 @@ impl Hall {
         Ok(self.sessions()?.find_among(word, &|status| self.sees(caller, status))?)
     }
 
-    /// Returns the computer that a word for a session means, and the word without its name:
-    /// `builder@laptop` is `builder` on the computer that is called so.
+    /// Returns the computer that a word for a session means, and the word without its name.
     ///
     /// # Errors
     /// [`SessionError::Invalid`] if no computer has that name.
     pub(crate) fn meaning<'w>(&self, word: &'w str) -> Result<SessionWord<'w>, SessionError> {
-        let Some((name, computer)) = names::at_computer(word.trim()) else {
-            return Ok(SessionWord::Here(word));
-        };
-        let directory = self.inner.computers.get().and_then(Weak::upgrade);
-        match directory.and_then(|directory| directory.place_of(computer)) {
-            Some(ComputerPlace::Here) => Ok(SessionWord::Here(name)),
-            Some(ComputerPlace::Elsewhere(computer)) => Ok(SessionWord::There { computer, name }),
-            None => Err(SessionError::no_computer(computer)),
-        }
+        self.inner.meaning(word)
     }
 
     /// Returns the program if its caller may start it. For an agent, the folder is set to one that

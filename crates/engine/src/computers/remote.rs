@@ -1,10 +1,11 @@
 //! The questions that one computer asks another, and the answers.
 
+use moothall_kernel::ids::ComputerId;
 use moothall_kernel::text;
 use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::sessions::{Excerpt, SessionError, Status};
+use crate::sessions::{Excerpt, SessionError, SessionId, Status};
 
 /// A question to another computer. Question and answer are not kept: if either is lost, the asker
 /// learns that the computer is away.
@@ -99,6 +100,65 @@ pub struct RemoteWords {
     pub tail_chars: usize,
 }
 
+/// A message of a participant of one computer to a session of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteMessage {
+    /// Name or id of the session, as the sender wrote it.
+    pub to: String,
+    /// The sender.
+    pub from: RemoteSpeaker,
+    /// The words.
+    pub text: String,
+}
+
+/// A participant of another computer who sends a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteSpeaker {
+    /// Its id on its own computer.
+    pub name: String,
+    /// Its session there, if it is one. It waits for the end of the turn that answers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+}
+
+/// The wait of a session for the end of a turn of a session of another computer, as both computers
+/// name it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteWait {
+    /// The session that waits, on its own computer.
+    pub waiter: SessionId,
+    /// The word by which it named the other session.
+    pub word: String,
+}
+
+impl RemoteMessage {
+    /// Returns the wait of the sender, if it is a session.
+    pub fn wait(&self) -> Option<RemoteWait> {
+        let waiter = self.from.session.clone()?;
+        Some(RemoteWait { waiter, word: self.to.clone() })
+    }
+}
+
+impl RemoteWait {
+    /// Returns the target of the wait as the waiter's own computer keeps it.
+    pub fn target(&self, computer: &ComputerId) -> SessionId {
+        SessionId::new(format!("{}@{computer}", self.word))
+    }
+
+    /// Returns the waiter as the other computer keeps it.
+    pub fn listener(&self, computer: &ComputerId) -> SessionId {
+        SessionId::new(format!("{}@{computer}/{}", self.waiter, self.word))
+    }
+
+    /// Reads a waiter that [`RemoteWait::listener`] wrote; `None` for a session of this computer.
+    pub fn of_listener(listener: &SessionId) -> Option<(ComputerId, Self)> {
+        let (waiter, rest) = listener.as_str().split_once('@')?;
+        let (computer, word) = rest.split_once('/')?;
+        let wait = Self { waiter: SessionId::new(waiter), word: word.to_owned() };
+        Some((ComputerId::new(computer), wait))
+    }
+}
+
 /// Longest word of another computer about a session, in bytes.
 const WORD_BYTES_MAX: usize = 256;
 /// Longest text of another computer in an answer, in bytes: 48,000 characters fit.
@@ -164,6 +224,19 @@ pub enum RemoteRefusalKind {
     Other,
 }
 
+impl RemoteRefusalKind {
+    /// Returns the code by which the other computer hears of it.
+    pub fn code(self) -> &'static str {
+        match self {
+            RemoteRefusalKind::NotAllowed => "computer_refused",
+            RemoteRefusalKind::SessionNotFound => "session_not_found",
+            RemoteRefusalKind::SessionEnded => "session_ended",
+            RemoteRefusalKind::Invalid => "invalid_session",
+            RemoteRefusalKind::Other => "session_conflict",
+        }
+    }
+}
+
 impl RemoteRefusal {
     /// Returns the refusal with clean words of bounded length.
     pub fn cleaned(self) -> Self {
@@ -180,5 +253,38 @@ impl From<SessionError> for RemoteRefusal {
             _ => RemoteRefusalKind::Other,
         };
         Self { kind, message: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waiter_of_another_computer_is_read_as_it_was_written() {
+        let wait = RemoteWait { waiter: SessionId::new("ses_1"), word: "builder".into() };
+        let computer = ComputerId::new("2abc");
+        let listener = wait.listener(&computer);
+        assert_eq!(RemoteWait::of_listener(&listener), Some((computer, wait)));
+        assert_eq!(RemoteWait::of_listener(&SessionId::new("ses_1")), None);
+    }
+
+    #[test]
+    fn words_of_another_computer_are_cleaned_and_cut() {
+        let long = format!("a\x1b[2J{}", "ä".repeat(100_000));
+        let session = RemoteSession {
+            id: long.clone(),
+            name: "a\nb".into(),
+            client: long.clone(),
+            state: "idle".into(),
+            waiting: 0,
+            origin: String::new(),
+            started_at: Timestamp::default(),
+        };
+        let words = RemoteWords { session, text: long, truncated: false, tail_chars: 0 };
+        let RemoteAnswer::Words(words) = RemoteAnswer::Words(words).cleaned() else { panic!() };
+        assert!(words.text.len() <= TEXT_BYTES_MAX && !words.text.contains('\x1b'));
+        assert!(words.session.id.len() <= WORD_BYTES_MAX);
+        assert_eq!(words.session.name, "a b");
     }
 }

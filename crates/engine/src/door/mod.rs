@@ -41,7 +41,8 @@ pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
 pub use remote::{ComputerSessions, ListedSessions};
 pub use sessions::{
-    NewProgram, NewWords, ProgramFrom, ProgramStart, ScreenWatch, SendOutcome, SessionReading,
+    AwayComputer, NewProgram, NewWords, PostedMessage, ProgramFrom, ProgramStart, ScreenWatch,
+    SendOutcome, SessionReading,
 };
 pub use slash::SlashOutcome;
 pub use tasks::{

@@ -4,12 +4,14 @@ use futures_util::future::join_all;
 use moothall_kernel::ids::ParticipantId;
 
 use super::Door;
+use super::sessions::{AwayComputer, NewWords, PostedMessage, SendOutcome, check_words};
 use crate::access::AccessError;
+use crate::answers::Idempotency;
 use crate::computers::{
-    ComputerError, ComputerPlace, PairedComputer, RemoteAnswer, RemoteQuestion, RemoteRead,
-    RemoteSession, RemoteWords,
+    ComputerError, ComputerPlace, ComputerState, PairedComputer, RemoteAnswer, RemoteMessage,
+    RemoteQuestion, RemoteRead, RemoteSession, RemoteSpeaker, RemoteWords,
 };
-use crate::sessions::{Excerpt, SessionError, Status};
+use crate::sessions::{Asker, Excerpt, SessionError, Status};
 
 /// The word that means this computer and all others.
 const ALL: &str = "all";
@@ -33,6 +35,40 @@ pub struct ComputerSessions {
 }
 
 impl Door {
+    /// Owes words to a session of another computer, once per key. If the caller is a session that
+    /// needs a person's permission to talk to strangers, a person is asked first.
+    pub(super) async fn send_elsewhere(
+        &self,
+        computer: &PairedComputer,
+        session: &str,
+        words: NewWords,
+        key: Option<Idempotency>,
+    ) -> Result<SendOutcome, AccessError> {
+        let unlinked =
+            SessionError::Elsewhere { name: session.to_owned(), computer: computer.name.clone() };
+        if self.asks_to_talk().is_some() {
+            return self.ask_to_talk(words, unlinked.into()).await;
+        }
+        if words.direct || words.close_link {
+            return Err(unlinked.into());
+        }
+        check_words(&words.text, false)?;
+        let from = match &words.from {
+            Asker::Session(id) => {
+                RemoteSpeaker { name: self.name_of(id), session: Some(id.clone()) }
+            }
+            Asker::Actor(actor) => RemoteSpeaker { name: actor.id.to_string(), session: None },
+        };
+        let message = RemoteMessage { to: session.to_owned(), from, text: words.text };
+        let stream = self.hall.inner.post_message(computer, message, key).await?;
+        let presence = self.computer_directory().map(|known| known.presence(computer));
+        let (state, since) = presence.unwrap_or((ComputerState::Away, None));
+        let away = (state != ComputerState::Up)
+            .then(|| AwayComputer { name: computer.name.clone(), since });
+        let to = format!("{session}@{}", computer.name);
+        Ok(SendOutcome::Posted(PostedMessage { stream, to, away }))
+    }
+
     /// Returns the sessions of a computer, or of all if the word is `all`. Without a word, returns
     /// those of this computer. Each other computer is asked, for some seconds at most.
     ///

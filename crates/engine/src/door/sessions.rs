@@ -8,16 +8,16 @@ use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::names;
 use moothall_kernel::talk::TalkRequest;
 use moothall_kernel::text::is_empty_looking;
+use moothall_kernel::time::Timestamp;
 use tokio::sync::broadcast;
 
 use super::{Action, ActionTarget, Door};
-use crate::access::SessionWord;
 use crate::access::{
     ARG_BYTES_MAX, ARGS_MAX, AccessDenial, AccessError, MESSAGE_BYTES_MAX, Reach, SessionAction,
     SessionRequestError, Warrant,
 };
 use crate::answers::Idempotency;
-use crate::computers::RemoteWords;
+use crate::computers::{RemoteWords, SessionWord};
 use crate::sessions::{
     Activity, AdoptRequest, Asker, Excerpt, FirstWords, Link, LinkState, Message, MessageReader,
     NewLink, NewObserved, NewSession, PaneNews, ResumedSession, SendResult, SessionData,
@@ -85,8 +85,30 @@ pub struct NewWords {
 pub enum SendOutcome {
     /// The words were said, or a guard holds them.
     Said(SendResult),
+    /// The words are owed to a session of another computer.
+    Posted(PostedMessage),
     /// A person is asked first if the two may talk: the conversation and the permission.
     Asked(StreamId, PermissionId),
+}
+
+/// A message that is owed to a session of another computer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostedMessage {
+    /// The conversation that owes the message until the computer has it.
+    pub stream: StreamId,
+    /// The session, as the sender named it: `builder@workstation`.
+    pub to: String,
+    /// The computer, if it is not there now. The message is sent when it is back.
+    pub away: Option<AwayComputer>,
+}
+
+/// A computer that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwayComputer {
+    /// Its name here.
+    pub name: String,
+    /// Time at which it was last seen, since this server started.
+    pub since: Option<Timestamp>,
 }
 
 /// The words of a session that a caller reads.
@@ -286,6 +308,10 @@ impl Door {
         key: Option<Idempotency>,
     ) -> Result<SendOutcome, AccessError> {
         self.may(Action::SendMessage)?;
+        if let SessionWord::There { computer, name } = self.hall.meaning(&words.to)? {
+            let name = name.to_owned();
+            return self.send_elsewhere(&computer, &name, words, key).await;
+        }
         let to = match self.session(Action::SendMessage, &words.to).await {
             Ok(status) => status.session.id,
             Err(error) => return self.ask_to_talk(words, error).await,
@@ -312,7 +338,7 @@ impl Door {
 
     /// Asks a person if the calling session may talk to one that it does not see. The answer does
     /// not reveal if that session exists.
-    async fn ask_to_talk(
+    pub(super) async fn ask_to_talk(
         &self,
         words: NewWords,
         unseen: AccessError,
@@ -320,13 +346,17 @@ impl Door {
         let own = match (self.asks_to_talk(), &unseen) {
             (
                 Some(own),
-                AccessError::Session(SessionError::NotFound(_) | SessionError::Invalid(_)),
+                AccessError::Session(
+                    SessionError::NotFound(_)
+                    | SessionError::Invalid(_)
+                    | SessionError::Elsewhere { .. },
+                ),
             ) if !words.close_link => own,
             _ => return Err(unseen),
         };
         check_words(&words.text, false)?;
         let to = words.to.trim();
-        if names::check_id(to).is_err() {
+        if names::check_id(to).is_err() && names::at_computer(to).is_none() {
             return Err(unseen);
         }
         let talk = TalkRequest { to: ParticipantId::new(to), message: words.text };
@@ -517,7 +547,7 @@ pub(super) fn check_args(args: &[String]) -> Result<(), SessionRequestError> {
 }
 
 /// Checks the length of words for a session. Empty text may only close a link.
-fn check_words(text: &str, may_be_empty: bool) -> Result<(), AccessError> {
+pub(super) fn check_words(text: &str, may_be_empty: bool) -> Result<(), AccessError> {
     if text.len() > MESSAGE_BYTES_MAX {
         return Err(SessionRequestError::TooLong(text.len()).into());
     }

@@ -10,12 +10,13 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::answers::{Answer, HallChange, HallError, Idempotency};
+use crate::computers::{PairedComputer, RemoteMessage, SessionWord};
 use crate::hall::inner::Inner;
 pub use crate::hall::taking::TakenRow;
 use crate::outbox::{DeliveryHandler, OutboxEntry};
 use crate::ports::{Claim, LogError, Page, Store, Target, TargetKind};
 use crate::runtime::agent::{Report, TurnKey};
-use crate::sessions::Residents;
+use crate::sessions::{Residents, SessionError};
 use crate::stream::idempotency::{IDEM, claim_key};
 use crate::stream::mail::TurnNotice;
 use crate::stream::{OwedItems, Verdict};
@@ -176,6 +177,28 @@ impl ResidentHall {
     /// to be taken again.
     pub async fn take(&self, rows: Vec<TakenRow>) -> Vec<Verdict> {
         self.0.take(rows).await
+    }
+
+    /// Returns the computer that a word for a session means, and the word without its name.
+    ///
+    /// # Errors
+    /// [`SessionError::Invalid`] if no computer has that name.
+    pub fn meaning<'w>(&self, word: &'w str) -> Result<SessionWord<'w>, SessionError> {
+        self.0.meaning(word)
+    }
+
+    /// Owes a message to a session of another computer, once for a key. A session that sends it
+    /// waits for the end of the turn that answers it.
+    ///
+    /// # Errors
+    /// [`HallError`], as for [`ResidentHall::owe`].
+    pub async fn post_message(
+        &self,
+        computer: &PairedComputer,
+        message: RemoteMessage,
+        key: Option<Idempotency>,
+    ) -> Result<StreamId, HallError> {
+        self.0.post_message(computer, message, key).await
     }
 
     /// Returns the conversation of the computers, which has the notices about them. Makes it if

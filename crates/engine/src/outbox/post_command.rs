@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::OutboxEntry;
+use crate::computers::{RemoteMessage, RemoteWait};
 use crate::ports::Target;
 
 /// The command of a row for another computer: references if its words are events, words only if
@@ -12,6 +13,10 @@ use crate::ports::Target;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "post", rename_all = "snake_case")]
 pub enum PostCommand {
+    /// A message to a session of the receiver. It is an event there alone, so its words are here.
+    Say(RemoteMessage),
+    /// A session of the sender finished the turn for which one of the receiver waits.
+    Finished(RemoteWait),
     /// The refusal of a row of the receiver.
     Refused {
         /// The number of that row in the receiver's channel.
@@ -20,6 +25,9 @@ pub enum PostCommand {
         code: String,
         /// One sentence for people.
         message: String,
+        /// The wait of the session whose message the row was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<RemoteWait>,
     },
     /// Nothing: only the number of the row has to arrive.
     Void,
@@ -41,9 +49,10 @@ impl PostCommand {
     /// True if words stand in the command that a deletion has to remove.
     fn has_words(&self) -> bool {
         match self {
+            PostCommand::Say(_) => true,
             // The server's own sentence about the receiver's row.
             PostCommand::Refused { .. } => false,
-            PostCommand::Void => false,
+            PostCommand::Finished(_) | PostCommand::Void => false,
         }
     }
 }
@@ -61,6 +70,7 @@ mod tests {
             number: 7,
             code: "thread_not_found".into(),
             message: "conversation x was not found".into(),
+            about: None,
         };
         for command in [refused, PostCommand::Void] {
             let delivery = command.entry(&ComputerId::new("2abc")).delivery(0, Seq(1));

@@ -16,6 +16,7 @@ use moothall_kernel::{Aggregate, Conversation};
 use serde_json::{Map, Value};
 
 use crate::answers::{Answer, HallError, Idempotency, Signal};
+use crate::computers::RemoteWait;
 use crate::hall::presences::ParticipantPresence;
 use crate::outbox::{OutboxEntry, PostCommand};
 use crate::ports::{Acquisition, AppendError, LogError, Page, PostChannel, PostMark, StreamBatch};
@@ -160,13 +161,22 @@ pub struct Taking {
 pub struct RefusalNote {
     /// The number of the row in the channel of the mark.
     pub number: u64,
+    /// The wait of the session whose message the row is.
+    pub about: Option<RemoteWait>,
 }
 
 impl Taking {
     /// Takes one row, whose sender hears of a refusal.
     pub fn row(channel: PostChannel, number: u64) -> Self {
         let mark = PostMark { channel, before: number.saturating_sub(1), through: number };
-        Self { mark, refusal: Some(RefusalNote { number }) }
+        Self { mark, refusal: Some(RefusalNote { number, about: None }) }
+    }
+
+    /// Returns the same for a row that is a message, whose sender waits.
+    #[must_use]
+    pub fn about(self, wait: Option<RemoteWait>) -> Self {
+        let note = |note| RefusalNote { about: wait, ..note };
+        Self { refusal: self.refusal.map(note), ..self }
     }
 
     /// Returns the same without a refusal for the sender.
@@ -177,11 +187,9 @@ impl Taking {
 
     /// Returns the refusal that the sender is owed; `None` if it is owed none.
     pub(crate) fn refusal_entry(&self, code: &str, message: &str) -> Option<OutboxEntry> {
-        let refused = PostCommand::Refused {
-            number: self.refusal.as_ref()?.number,
-            code: code.to_owned(),
-            message: message.to_owned(),
-        };
+        let RefusalNote { number, about } = self.refusal.clone()?;
+        let (code, message) = (code.to_owned(), message.to_owned());
+        let refused = PostCommand::Refused { number, code, message, about };
         Some(refused.entry(&self.mark.channel.sender))
     }
 }

@@ -59,7 +59,7 @@ impl World {
     async fn refusals(&self) -> Vec<(u64, String)> {
         let refusal = |row: &Delivery| match row.carried().unwrap() {
             PostCommand::Refused { number, code, .. } => (number, code),
-            PostCommand::Void => panic!("an empty row"),
+            other => panic!("no refusal: {other:?}"),
         };
         self.owed().await.iter().map(refusal).collect()
     }

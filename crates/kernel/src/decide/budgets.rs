@@ -41,8 +41,8 @@ impl Decider<'_> {
         false
     }
 
-    /// Returns the used-up budget as a sentence if the budgets do not allow one more turn, and tells
-    /// people once.
+    /// Returns the used-up budget as a sentence if the budgets do not allow one more turn, and
+    /// tells people once.
     pub(super) fn unaffordable(
         &mut self,
         participant: &ParticipantId,

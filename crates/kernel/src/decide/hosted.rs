@@ -76,8 +76,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Rejects a turn of a conversation in which the session takes no part. This is checked here and
-    /// not before: the session may leave the conversation while the offer waits.
+    /// Rejects a turn of a conversation in which the session takes no part. This is checked here
+    /// and not before: the session may leave the conversation while the offer waits.
     fn check_joined(&self, key: &HostedKey) -> Result<(), Rejection> {
         if self.state.joined_on(&key.computer, &key.stream).is_some() {
             return Ok(());

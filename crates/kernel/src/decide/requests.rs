@@ -92,6 +92,11 @@ impl Conversation {
                     "The two are linked (link {link}), but its first message was not said: {why}"
                 )
             }
+            TalkOutcome::Told => {
+                "A person allowed it, and the message is on its way. A notice follows when the \
+                 other session has finished its turn."
+                    .into()
+            }
             TalkOutcome::Failed { why } => {
                 format!("A person allowed it, and it could not be done: {why}")
             }

@@ -21,6 +21,7 @@ use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::talk::{TalkOutcome, TalkRequest};
 use crate::model::task_event::TaskEvent;
 use crate::model::time::{Millis, Timestamp};
+pub use crate::model::turn_kind::TurnKind;
 pub use crate::model::usage::Usage;
 
 /// An event at its place in a stream.
@@ -358,19 +359,6 @@ pub enum TurnReason {
     Outcome,
     /// A conversation of another computer asks the participant. (Ruling 35.)
     Hosted,
-}
-
-/// The purpose of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::Display)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum TurnKind {
-    /// The participant says something.
-    #[default]
-    Reply,
-    /// The participant only listens; its output stays in the trace.
-    Listen,
 }
 
 /// The reason for which an agent stayed silent.

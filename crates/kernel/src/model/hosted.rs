@@ -4,17 +4,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::event::TurnKind;
 use crate::model::ids::{ComputerId, ParticipantId, Seq, StreamId, TurnNo};
 use crate::model::message_part::Span;
 use crate::model::time::Millis;
+use crate::model::turn_kind::TurnKind;
+use crate::text::names::COMPUTER_PREFIX;
 
 /// Time after which a hosted turn ends by itself, started or not. Its limits are those of the
 /// conversation's home, which ends it long before; this one is for a home that never comes back.
 pub const HOSTED_MAX: Millis = Millis::from_secs(48 * 3600);
-
-/// Beginning of the id under which another computer speaks here. No participant has such an id.
-pub const COMPUTER_PREFIX: &str = "computer:";
 
 /// The turn of a conversation of another computer, as that computer knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

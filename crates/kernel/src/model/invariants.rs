@@ -10,12 +10,12 @@ use crate::model::event::RecordedEvent;
 use crate::model::fold::{
     ENDED_KEPT, FINGERPRINTS_KEPT, LIFTS_KEPT, OWN_KEPT, SETTLED_KEPT, WOKEN_KEPT,
 };
-use crate::model::hosted::COMPUTER_PREFIX;
 use crate::model::ids::Seq;
 use crate::model::link::JOINED_MAX;
 use crate::model::state::{Conversation, RunningTurn, Turn};
 use crate::model::task::{Task, TaskStatus};
 use crate::model::time::Timestamp;
+use crate::text::names::COMPUTER_PREFIX;
 
 /// An invariant that does not hold. It means a fault in this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

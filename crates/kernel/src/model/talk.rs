@@ -35,6 +35,8 @@ pub enum TalkOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unsaid: Option<String>,
     },
+    /// The first words were sent without a link: the other session runs on another computer.
+    Told,
     /// A person allowed the request, but linking failed.
     Failed {
         /// The reason.

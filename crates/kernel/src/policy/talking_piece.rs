@@ -392,7 +392,7 @@ impl Decider<'_> {
             next,
             note,
         }));
-        // What the holder does for another conversation is no part of its hold.
+        // The work of the holder for another conversation does not belong to its hold.
         let of = |turn: &Turn| turn.participant == holder && !turn.is_hosted();
         self.end_turns(of, "piece_passed", "the piece was passed on");
     }

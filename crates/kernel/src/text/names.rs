@@ -4,7 +4,6 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton as unicode_skeleton;
 
-use crate::model::hosted::COMPUTER_PREFIX;
 use crate::text::{is_blank, is_deceptive};
 
 /// Longest participant id, in characters.
@@ -35,6 +34,9 @@ const PEOPLE: [&str; 11] = [
 ];
 /// Words that do not name a particular participant.
 const PEOPLE_WORDS: [&str; 6] = ["null", "none", "undefined", "nobody", "anyone", "everybody"];
+
+/// Beginning of the id under which another computer speaks here. No participant has such an id.
+pub const COMPUTER_PREFIX: &str = "computer:";
 
 /// Names for all participants, whose mentions are answered with a hint. (Ruling 15.)
 pub const BROADCAST: [&str; 3] = ["all", "everyone", "here"];

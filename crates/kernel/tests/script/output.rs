@@ -128,6 +128,7 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             TalkOutcome::Linked { link, .. } => {
                 format!("{participant} and {} are linked: {link}", talk.to)
             }
+            TalkOutcome::Told => format!("{participant} has told {}", talk.to),
             TalkOutcome::Failed { why } => {
                 format!("{participant} could not be linked with {}: {why}", talk.to)
             }

@@ -215,11 +215,19 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
     if context.printer.json {
         return Ok(());
     }
+    if let Some(away) = &sent.away {
+        let since = away.since.as_ref().map(|at| format!(" since {at}")).unwrap_or_default();
+        note(&format!("{} is away{since}. The message is sent when it is back.", away.name));
+        return Ok(());
+    }
     note(&match (sent.link_state.as_str(), &sent.link_id) {
         ("closed", _) => "The link is closed.".to_owned(),
         (state, Some(link)) => {
             let link = threads::short(link);
             format!("Sent over a link ({state}). To close it: moothall link close {link}")
+        }
+        (_, None) if sent.event.is_none() && args.session.session.contains('@') => {
+            "Sent. The other computer has it within moments.".to_owned()
         }
         (_, None) => format!("Sent. To follow: moothall tail {}", args.session.session),
     });

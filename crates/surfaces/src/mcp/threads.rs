@@ -147,6 +147,7 @@ pub async fn say(
         seq: Some(recorded.seq.0),
         thread: stream.to_string(),
         warnings: reword_warnings(said.warnings.into_iter().chain(stray)),
+        away: None,
     })
 }
 

@@ -538,6 +538,7 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
                 TalkOutcome::Linked { link, unsaid } => {
                     ("linked", json!({"link": link, "unsaid": unsaid}))
                 }
+                TalkOutcome::Told => ("told", json!({})),
                 TalkOutcome::Failed { why } => ("failed", json!({"why": why})),
                 TalkOutcome::Refused { by } => ("refused", json!({"by": by})),
                 TalkOutcome::Expired => ("expired", json!({})),

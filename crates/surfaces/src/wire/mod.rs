@@ -67,10 +67,10 @@ pub use registrations::{AgentFreed, AgentRevoked, RegistrationEntry, Registratio
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
-    Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession,
-    OptionEntry, PermissionAnswered, ProgramEntry, ScreenAnswer, SendAnswer, SessionActed,
-    SessionDataAnswer, SessionEnd, SessionEntry, SessionList, SessionResumed, SilentComputer,
-    StartAnswer, StartAsked,
+    Adoption, AttachAnswer, AwayComputer, DialogEntry, MessageSent, NewAnswer, NewMessage,
+    NewSession, OptionEntry, PermissionAnswered, ProgramEntry, ScreenAnswer, SendAnswer,
+    SessionActed, SessionDataAnswer, SessionEnd, SessionEntry, SessionList, SessionResumed,
+    SilentComputer, StartAnswer, StartAsked,
 };
 pub use state::{
     DiscussionState, InvitedEntry, LeftEntry, OpenTurn, ParticipantsState, SwitchState,

@@ -1,7 +1,7 @@
 //! Sessions on the wire: programs in terminals, their screens, and messages to them.
 
 use moothall_engine::computers::RemoteSession;
-use moothall_engine::door::SessionReading;
+use moothall_engine::door::{PostedMessage, SessionReading};
 use moothall_engine::sessions::{ResumedSession, SendResult, SessionData, Status, View};
 use moothall_kernel::ids::{EventId, PermissionId, StreamId};
 use moothall_kernel::permission::PermissionOption;
@@ -422,7 +422,8 @@ pub struct MessageSent {
     pub link_id: Option<String>,
     /// State of the link: `created`, `reused`, `closed` or `none`.
     pub link_state: String,
-    /// Ids of the recipients: sessions, or the participants of a thread.
+    /// Ids of the recipients: sessions, or the participants of a thread. A session of another
+    /// computer as it was named: `builder@workstation`.
     pub delivered_to: Vec<String>,
     /// Id of the thread of the message.
     pub thread: String,
@@ -436,9 +437,34 @@ pub struct MessageSent {
     /// thread. `unknown_name`: the message names an unknown participant, and a sentence follows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The recipient's computer, if it is another one and is not there now: the message is sent
+    /// when it is back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<AwayComputer>,
+}
+
+/// A computer that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AwayComputer {
+    /// Name of the computer here.
+    pub name: String,
+    /// When it was last seen: RFC 3339, UTC, milliseconds; absent if it was not seen since the
+    /// server started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
 }
 
 impl MessageSent {
+    /// Returns the answer for a message that is owed to a session of another computer.
+    pub fn elsewhere(posted: &PostedMessage) -> Self {
+        let away = posted.away.as_ref().map(|away| AwayComputer {
+            name: away.name.clone(),
+            since: away.since.map(|at| at.to_string()),
+        });
+        let delivered_to = vec![posted.to.clone()];
+        Self { delivered_to, away, ..Self::held_back(&posted.stream, Vec::new()) }
+    }
+
     /// Returns the answer for a message that is held back in a conversation.
     pub fn held_back(stream: &StreamId, warnings: Vec<String>) -> Self {
         Self {
@@ -449,6 +475,7 @@ impl MessageSent {
             event: None,
             seq: None,
             warnings,
+            away: None,
         }
     }
 
@@ -462,6 +489,7 @@ impl MessageSent {
             event: event.map(|event| event.to_string()),
             seq: sent.seq.map(|seq| seq.0),
             warnings: sent.held.iter().map(ToString::to_string).collect(),
+            away: None,
         }
     }
 }

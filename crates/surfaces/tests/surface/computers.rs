@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moothall_engine::computers::{
-    ComputerDirectory, ComputerError, ComputerPlace, ComputersStatus, JoinOutcome, NewComputer,
-    PairedComputer, PostStatus, RemoteAnswer, RemoteQuestion, RemoteRefusal, RemoteRefusalKind,
-    RemoteSession, RemoteWords,
+    ComputerDirectory, ComputerError, ComputerPlace, ComputerState, ComputersStatus, JoinOutcome,
+    NewComputer, PairedComputer, PostStatus, RemoteAnswer, RemoteQuestion, RemoteRefusal,
+    RemoteRefusalKind, RemoteSession, RemoteWords,
 };
 use moothall_kernel::ids::ComputerId;
 use moothall_kernel::time::Timestamp;
@@ -31,6 +31,10 @@ impl ComputerDirectory for Laptop {
     fn paired(&self) -> Vec<PairedComputer> {
         let away = PairedComputer { id: ComputerId::new("away"), name: "server".into() };
         vec![away, workstation()]
+    }
+
+    fn presence(&self, _: &PairedComputer) -> (ComputerState, Option<Timestamp>) {
+        (ComputerState::Away, Some(Timestamp::default()))
     }
 
     async fn ask(
@@ -129,7 +133,8 @@ async fn a_word_with_a_computer_means_the_session_there() {
     // All ways to a session read its word in one place.
     let sent =
         server.post("/sessions/planner@workstation/messages", json!({"message": "hi"})).await;
-    assert_eq!((sent.0, &sent.1["error"]["code"]), (409, &json!("elsewhere")));
+    assert_eq!((sent.0, &sent.1["delivered_to"]), (200, &json!(["planner@workstation"])));
+    assert_eq!(sent.1["away"]["name"], "workstation", "it is kept until the computer is there");
     let members = json!([{"session": "planner"}, {"session": "builder@workstation"}]);
     let linked = server.post("/links", json!({"members": members})).await;
     assert_eq!((linked.0, &linked.1["error"]["code"]), (409, &json!("elsewhere")));

@@ -13,11 +13,14 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     ended: bool | Unset = UNSET,
+    computer: str | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
 
     params["ended"] = ended
+
+    params["computer"] = computer
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -69,11 +72,13 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     ended: bool | Unset = UNSET,
+    computer: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionList]:
     """Lists the live sessions, and the programs that can be started.
 
     Args:
         ended (bool | Unset):
+        computer (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -85,6 +90,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         ended=ended,
+        computer=computer,
     )
 
     response = client.get_httpx_client().request(
@@ -98,11 +104,13 @@ def sync(
     *,
     client: AuthenticatedClient,
     ended: bool | Unset = UNSET,
+    computer: str | Unset = UNSET,
 ) -> ErrorBody | SessionList | None:
     """Lists the live sessions, and the programs that can be started.
 
     Args:
         ended (bool | Unset):
+        computer (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -115,6 +123,7 @@ def sync(
     return sync_detailed(
         client=client,
         ended=ended,
+        computer=computer,
     ).parsed
 
 
@@ -122,11 +131,13 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     ended: bool | Unset = UNSET,
+    computer: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionList]:
     """Lists the live sessions, and the programs that can be started.
 
     Args:
         ended (bool | Unset):
+        computer (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -138,6 +149,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         ended=ended,
+        computer=computer,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -149,11 +161,13 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     ended: bool | Unset = UNSET,
+    computer: str | Unset = UNSET,
 ) -> ErrorBody | SessionList | None:
     """Lists the live sessions, and the programs that can be started.
 
     Args:
         ended (bool | Unset):
+        computer (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -167,5 +181,6 @@ async def asyncio(
         await asyncio_detailed(
             client=client,
             ended=ended,
+            computer=computer,
         )
     ).parsed

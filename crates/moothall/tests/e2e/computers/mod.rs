@@ -2,6 +2,7 @@
 
 mod ask;
 mod pairs;
+mod send;
 
 use std::io::Write;
 use std::process::{Output, Stdio};

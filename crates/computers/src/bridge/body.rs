@@ -1,0 +1,111 @@
+//! The bodies of rows between computers, as JSON.
+
+use moothall_engine::computers::{RemoteMessage, RemoteWait};
+use serde::{Deserialize, Serialize};
+
+/// Longest kind of a body that is repeated in a report, in characters.
+const KIND_CHARS_MAX: usize = 64;
+
+/// The body of a row. Fields of newer programs are passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "t", rename_all = "snake_case")]
+pub(super) enum Body {
+    /// A message to a session of the receiver.
+    Say(RemoteMessage),
+    /// A session of the sender finished the turn for which one of the receiver waits.
+    Finished(RemoteWait),
+    /// The sender refused a row of the receiver.
+    Refused {
+        /// The number of that row.
+        number: u64,
+        /// Stable code.
+        code: String,
+        /// One sentence for people.
+        message: String,
+        /// The wait of the session whose message the row was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<RemoteWait>,
+    },
+    /// Nothing: the content of the row is gone, and its number has to arrive.
+    Void,
+}
+
+/// The reason for which bytes are not a body. Their row is refused and counts as taken, so that it
+/// does not hold up those after it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BodyError {
+    /// A kind of a newer program.
+    #[error("This computer does not know rows of the kind `{0}`: update Moothall there.")]
+    Unknown(String),
+    /// Not JSON, or a known kind with other fields.
+    #[error("This computer cannot read the row: {0}.")]
+    Malformed(String),
+}
+
+impl BodyError {
+    /// Returns the code by which the sender hears of the error.
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            BodyError::Unknown(_) => "unknown_body",
+            BodyError::Malformed(_) => "malformed_body",
+        }
+    }
+}
+
+impl Body {
+    /// Returns the bytes of a row.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        // Strings and numbers are always JSON.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads a body from the bytes of a row, which may be anything.
+    ///
+    /// # Errors
+    /// [`BodyError`] if the kind is unknown, or the body is not as its kind demands.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, BodyError> {
+        const KINDS: [&str; 4] = ["say", "finished", "refused", "void"];
+        #[derive(Deserialize)]
+        struct BodyKind {
+            t: String,
+        }
+        let malformed = |error: serde_json::Error| {
+            // The place of the fault, without a word of the content.
+            BodyError::Malformed(format!("line {}, column {}", error.line(), error.column()))
+        };
+        let BodyKind { t } = serde_json::from_slice(bytes).map_err(malformed)?;
+        if !KINDS.contains(&t.as_str()) {
+            return Err(BodyError::Unknown(t.chars().take(KIND_CHARS_MAX).collect()));
+        }
+        serde_json::from_slice(bytes).map_err(malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use moothall_engine::computers::RemoteSpeaker;
+
+    use super::*;
+
+    #[test]
+    fn bodies_are_read_as_they_are_written() {
+        let wait = RemoteWait { waiter: "ses_1".into(), word: "builder".into() };
+        let (code, message) = ("not_invited".into(), "No.".into());
+        let refused = Body::Refused { number: 7, code, message, about: Some(wait.clone()) };
+        let from = RemoteSpeaker { name: "ann".into(), session: None };
+        let say = Body::Say(RemoteMessage { to: "builder".into(), from, text: "hi".into() });
+        for body in [say, Body::Finished(wait), refused, Body::Void] {
+            assert_eq!(Body::decode(&body.encode()), Ok(body));
+        }
+    }
+
+    #[test]
+    fn an_unknown_kind_is_named_and_other_bytes_are_malformed() {
+        assert_eq!(Body::decode(br#"{"t":"void","urgent":true}"#), Ok(Body::Void));
+        let unknown = Body::decode(br#"{"t":"sing","song":1}"#);
+        assert_eq!(unknown, Err(BodyError::Unknown("sing".into())));
+        for bytes in [&b""[..], b"\xff", b"[]", br#"{"t":1}"#, br#"{"t":"refused","number":-1}"#] {
+            assert!(matches!(Body::decode(bytes), Err(BodyError::Malformed(_))), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The introductions of computers, made from the log and compared with it.
+
+use std::sync::Arc;
+
+use moothall_engine::outbox::DeliveryHandler;
+use moothall_engine::ports::{LogError, Target, TargetKind};
+
+use super::courier::PostCourier;
+use super::outgoing::{ForeignMark, ReceiverHello};
+use super::run::{PostLink, clock, kernel_id};
+use super::taker::post_channel;
+use crate::channel::ChannelKey;
+use crate::frame::{Hello, SendingHead, Through};
+use crate::id::{BootId, ComputerId};
+use crate::invitation::Pair;
+
+/// The next step if the other computer has marks of rows that this log never had.
+const FOREIGN_CURE: &str = "It has taken rows that this computer never sent: the log here was \
+    replaced by an older one. Forget it here, forget this computer there, and pair both anew.";
+
+impl PostLink {
+    /// Returns the introduction to a computer.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
+    pub(super) async fn hello_for(&self, pair: &Pair) -> Result<Hello, LogError> {
+        let sending = self.sending_to(pair.id).await?;
+        let marks = self.store()?.posts.marks(&kernel_id(pair.id)).await?;
+        let received = marks
+            .into_iter()
+            .filter_map(|(channel, number)| Some(Through::new(channel.log.parse().ok()?, number)));
+        Ok(Hello {
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            name: self.pairs.own().name,
+            clock_ms: self.hall.now().millis(),
+            sending,
+            received: received.collect(),
+        })
+    }
+
+    /// Returns the numbers of the rows that the log still owes a computer.
+    async fn sending_to(&self, id: ComputerId) -> Result<SendingHead, LogError> {
+        let store = self.store()?;
+        // Read first: a row that is owed meanwhile is then the oldest, and not missing.
+        let last = store.posts.last_number(&kernel_id(id)).await?;
+        let target = Target::Computer(kernel_id(id));
+        let oldest = store.outbox.pending_deliveries(&target, 0, 1).await?;
+        let first = oldest.first().and_then(|row| row.number).unwrap_or(last + 1);
+        Ok(SendingHead { log: self.log, first, last })
+    }
+
+    /// Takes the introduction of another computer: its rows are received from its mark on, and it
+    /// gets the rows after its own.
+    ///
+    /// Returns the next step for people if it has marks of rows that this log never had.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read; nothing is sent then.
+    pub(super) async fn meet(
+        &self,
+        pair: &Pair,
+        boot: BootId,
+        hello: &Hello,
+    ) -> Result<Option<&'static str>, LogError> {
+        let own = self.pairs.own().id;
+        let key = ChannelKey { sender: pair.id, log: hello.sending.log, receiver: own };
+        if !self.incoming.is_known(key) {
+            self.begin_incoming(key).await?;
+        }
+        self.incoming.meet(pair.id, hello.sending);
+
+        let sending = self.sending_to(pair.id).await?;
+        let key = ChannelKey { sender: own, log: self.log, receiver: pair.id };
+        let mark = hello.received.iter().find(|through| through.log() == self.log);
+        let taken = mark.map_or(0, Through::number);
+        let SendingHead { first, last, .. } = sending;
+        let receiver = ReceiverHello { key, boot, taken, first, last };
+        match self.outgoing.meet(receiver, clock()) {
+            Ok(true) => self.serve_rows().await,
+            Ok(false) => {}
+            Err(ForeignMark) => return Ok(Some(FOREIGN_CURE)),
+        }
+        Ok(None)
+    }
+
+    /// Begins to receive the rows of a channel, after its mark in the log.
+    pub(super) async fn begin_incoming(&self, key: ChannelKey) -> Result<(), LogError> {
+        let mark = self.store()?.posts.through(&post_channel(key)).await?;
+        self.incoming.begin(key, mark);
+        Ok(())
+    }
+
+    /// Takes an acknowledgement. Returns the next step for people if it is about a row that this
+    /// log never had.
+    pub(super) async fn take_mark(
+        &self,
+        pair: &Pair,
+        through: Through,
+    ) -> Result<Option<&'static str>, LogError> {
+        let last = self.store()?.posts.last_number(&kernel_id(pair.id)).await?;
+        let taken = self.outgoing.acknowledge(pair.id, through, last, clock());
+        Ok(taken.err().map(|_| FOREIGN_CURE))
+    }
+
+    /// Lets the outbox carry the rows that are owed to computers, at once.
+    pub(super) async fn serve_rows(&self) {
+        let Some(hall) = self.hall.weak().enter() else { return };
+        let courier: Arc<dyn DeliveryHandler> = Arc::new(PostCourier(self.own.clone()));
+        if let Err(error) = hall.register_handler(TargetKind::Computer, courier).await {
+            tracing::warn!(%error, "rows for other computers cannot be read");
+        }
+    }
+}

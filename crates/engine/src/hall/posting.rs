@@ -1,0 +1,58 @@
+//! Messages to sessions of other computers, owed by a conversation of this one.
+
+use std::sync::{Arc, Weak};
+
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::names;
+
+use crate::answers::{HallError, Idempotency};
+use crate::computers::{ComputerPlace, PairedComputer, RemoteMessage, SessionWord};
+use crate::hall::inner::{Inner, fresh_id};
+use crate::outbox::PostCommand;
+use crate::sessions::SessionError;
+
+impl Inner {
+    /// Returns the computer that a word for a session means, and the word without its name:
+    /// `builder@laptop` is `builder` on the computer that is called so.
+    ///
+    /// # Errors
+    /// [`SessionError::Invalid`] if no computer has that name.
+    pub(crate) fn meaning<'w>(&self, word: &'w str) -> Result<SessionWord<'w>, SessionError> {
+        let Some((name, computer)) = names::at_computer(word.trim()) else {
+            return Ok(SessionWord::Here(word));
+        };
+        let directory = self.computers.get().and_then(Weak::upgrade);
+        match directory.and_then(|directory| directory.place_of(computer)) {
+            Some(ComputerPlace::Here) => Ok(SessionWord::Here(name)),
+            Some(ComputerPlace::Elsewhere(computer)) => Ok(SessionWord::There { computer, name }),
+            None => Err(SessionError::no_computer(computer)),
+        }
+    }
+
+    /// Owes a message to a session of another computer, once for a key if there is one. A session
+    /// that sends it owes it at its own home, and waits for the end of the turn that answers it.
+    /// Returns the conversation that owes the message.
+    pub(crate) async fn post_message(
+        self: &Arc<Self>,
+        computer: &PairedComputer,
+        message: RemoteMessage,
+        key: Option<Idempotency>,
+    ) -> Result<StreamId, HallError> {
+        let once = || Idempotency {
+            principal: "moothall:post".into(),
+            key: fresh_id(self.now()).to_string(),
+            fingerprint: String::new(),
+        };
+        let key = key.unwrap_or_else(once);
+        let stream = match &message.from.session {
+            Some(session) => session.clone(),
+            None => self.computers_stream().await?,
+        };
+        // Before the row: the turn may end before this returns.
+        if let Some(wait) = message.wait() {
+            self.store.sessions.listen(&wait.target(&computer.id), &wait.waiter).await?;
+        }
+        self.owe(&stream, vec![PostCommand::Say(message).entry(&computer.id)], key).await?;
+        Ok(stream)
+    }
+}
