@@ -66,8 +66,8 @@ pub enum PartReason {
 }
 
 /// Returns the computer that a link of these members lives on, for good: the one with the smallest
-/// id. It does not matter which side asks for the link, so two sides never make two. `own` is the id
-/// of this computer, whose members have an address without one. (Ruling 34.)
+/// id. It does not matter which side asks for the link, so two sides never make two. `own` is the
+/// id of this computer, whose members have an address without one. (Ruling 34.)
 pub fn home_of<'a>(own: &'a str, members: impl Iterator<Item = &'a Address>) -> &'a str {
     let computer = |address: &'a Address| match address.computer.as_str() {
         "" => own,

@@ -1,25 +1,19 @@
 //! The home of a session, the actions in it, and the checks of each prompt.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{
-    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post, ShownAnswer,
+    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
 };
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
-use moothall_kernel::event::{
-    Event, Fault, Outcome, Posted, RecordedEvent, SuppressedBecause, TurnKind, Usage,
-};
-use moothall_kernel::hosted::{FarOrigin, HOSTED_MAX, HostedKey, HostedTurn, HostedWords};
+use moothall_kernel::event::{Event, Fault, RecordedEvent, TurnKind, Usage};
+use moothall_kernel::hosted::{HostedKey, HostedTurn};
 use moothall_kernel::ids::{Seq, TurnNo};
-use moothall_kernel::link::{FarMember, JoinedConversation, PartReason};
-use moothall_kernel::message_part::Span;
-use moothall_kernel::participant::{Address, AgentFacts, Kind, Profile, Runtime};
+use moothall_kernel::link::{JoinedConversation, PartReason};
+use moothall_kernel::participant::{Address, AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::Turn;
 use moothall_kernel::time::Timestamp;
-use moothall_kernel::view::{Viewer, is_owed_to_chats};
-use moothall_kernel::voices::Voices;
+use moothall_kernel::view::Viewer;
 use proptest::prelude::*;
 
 /// One action. Numbers are taken modulo the number of choices.

@@ -8,21 +8,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{
-    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post, ShownAnswer,
+    Actor, ClientCommand, Control, EngineCommand, Invite, Post, ShownAnswer,
 };
-use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{
     Event, Fault, Outcome, Posted, RecordedEvent, SuppressedBecause, TurnKind, Usage,
 };
 use moothall_kernel::hosted::{FarOrigin, HOSTED_MAX, HostedKey, HostedTurn, HostedWords};
 use moothall_kernel::ids::{Seq, TurnNo};
-use moothall_kernel::link::{FarMember, JoinedConversation, PartReason};
+use moothall_kernel::link::{FarMember, JoinedConversation};
 use moothall_kernel::message_part::Span;
-use moothall_kernel::participant::{Address, AgentFacts, Kind, Profile, Runtime};
+use moothall_kernel::participant::{Address, AgentFacts, Kind, Profile};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::Turn;
 use moothall_kernel::time::Timestamp;
-use moothall_kernel::view::{Viewer, is_owed_to_chats};
+use moothall_kernel::view::is_owed_to_chats;
 use moothall_kernel::voices::Voices;
 use proptest::prelude::*;
 
@@ -402,7 +401,11 @@ fn a_hosted_turn_that_a_restart_lost_is_run_and_charged_again_beside_a_local_one
 #[test]
 fn words_of_another_computer_are_an_agents_under_any_name() {
     let mut home = Home::new(Policy::named(PolicyName::MentionOnly));
-    home.command(ClientCommand::Post(Post::new(Actor::human("ann.laptop"), "hello")));
+    let word = || Some("human".to_owned());
+    let profile = Profile { client: word(), model: word(), ..Profile::default() };
+    let ann = Control::Invite(Invite::new("ann.laptop", profile, AgentFacts::external()));
+    home.command(ClientCommand::Control { by: Actor::human("user"), controls: vec![ann] });
+    assert!(home.state.is_human(&"ann.laptop".into()));
     for by in ["ann.laptop", "user.laptop"] {
         let far = FarOrigin { computer: "2abc".into(), label: "laptop".into(), session: None };
         let post = Post { far: Some(Box::new(far)), ..Post::new(Actor::named(by), "hi") };
