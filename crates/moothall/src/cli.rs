@@ -408,6 +408,7 @@ pub enum Command {
     #[command(after_help = examples(&[
         ("moothall send planner \"How far are you?\"", ""),
         ("git diff | moothall send reviewer -", "text from standard input"),
+        ("moothall send builder@workstation \"Is it green?\"", "to a session of another computer"),
         (
             "moothall send reviewer \"Shall we look at it together?\" --direct",
             "inside a session: over a link, from now on",

@@ -110,7 +110,8 @@ codes! {
     ThreadReadOnly = 409 "A newer version of Moothall wrote to the thread; this version can only \
         read it.";
     SessionEnded = 409 "The session has ended; nothing can be sent to it.";
-    Elsewhere = 409 "The session runs on another computer, and cannot be reached from here yet.";
+    Elsewhere = 409 "The session runs on another computer, and this cannot be done from here; the \
+        message has the command that does it there.";
     SessionConflict = 409 "This session, or another one, prevents the request; the message says \
         how.";
     ThreadDeleted = 410 "The thread was deleted with all its messages. Earlier backups still \

@@ -302,7 +302,7 @@ impl Sessions {
         for (stream, taken) in self.conversations(id).await? {
             let with = match eyes.reach.includes(&stream) {
                 true => None,
-                false if stream == *id && eyes.name.is_some() => eyes.name.as_ref(),
+                false if stream == *id && eyes.name.is_some() => Some(eyes),
                 false => continue,
             };
             lines.extend(self.lines_in(&stream, taken, id, with, excerpt.since).await?);
@@ -362,7 +362,7 @@ impl Sessions {
         stream: &StreamId,
         taken: Seq,
         id: &SessionId,
-        with: Option<&ParticipantId>,
+        with: Option<&MessageReader>,
         since: Option<Timestamp>,
     ) -> Result<Vec<SessionLine>, SessionError> {
         let hall = self.hall()?;
@@ -410,7 +410,7 @@ struct LinkReader<'a> {
     /// The last position that the session took.
     taken: Seq,
     /// The only other speaker to include, if set.
-    with: Option<&'a ParticipantId>,
+    with: Option<&'a MessageReader>,
 }
 
 impl LinkReader<'_> {
@@ -421,7 +421,7 @@ impl LinkReader<'_> {
         let asked: BTreeSet<Seq> = match self.with {
             Some(with) => messages
                 .iter()
-                .filter(|message| is_by(message, with))
+                .filter(|message| is_of_reader(message, with))
                 .map(|message| message.seq)
                 .collect(),
             None => BTreeSet::new(),
@@ -433,7 +433,7 @@ impl LinkReader<'_> {
                     || answered.contains(&message.seq)
             }
             Some(with) => {
-                is_by(message, with)
+                is_of_reader(message, with)
                     || answers(message, &self.own).is_some_and(|cause| asked.contains(&cause))
             }
         };
@@ -494,9 +494,17 @@ fn others(link: &Link, session: &SessionId) -> Vec<SessionId> {
         .collect()
 }
 
+/// True if the reader said the words, on its own computer.
+fn is_of_reader(recorded: &RecordedEvent, reader: &MessageReader) -> bool {
+    let Event::Posted(posted) = &recorded.event else { return false };
+    let computer = posted.far.as_ref().map(|far| &far.computer);
+    reader.name.as_ref() == Some(&posted.from) && computer == reader.computer.as_ref()
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use moothall_engine::access::Reach;
     use moothall_kernel::event::Cause;
     use moothall_kernel::ids::EventId;
 
@@ -519,8 +527,21 @@ mod tests {
     }
 
     fn lines(taken: u64, with: Option<&str>, messages: &[RecordedEvent]) -> Vec<String> {
-        let with = with.map(ParticipantId::from);
-        let looker = LinkReader { own: "ann".into(), taken: Seq(taken), with: with.as_ref() };
+        let reader = |name: &str| MessageReader {
+            name: Some(name.into()),
+            computer: None,
+            reach: Reach::Only(<_>::default()),
+        };
+        let with = with.map(reader);
+        lines_for(taken, with.as_ref(), messages)
+    }
+
+    fn lines_for(
+        taken: u64,
+        with: Option<&MessageReader>,
+        messages: &[RecordedEvent],
+    ) -> Vec<String> {
+        let looker = LinkReader { own: "ann".into(), taken: Seq(taken), with };
         let newest_first: Vec<RecordedEvent> = messages.iter().rev().cloned().collect();
         looker.lines(&"s".into(), &newest_first).into_iter().map(|line| line.text).collect()
     }
@@ -551,5 +572,23 @@ mod tests {
             said(9, "ann", Some(3)),
         ];
         assert_eq!(lines(u64::MAX, Some("bob"), &messages), ["bob 3", "ann 9"]);
+    }
+
+    #[test]
+    fn one_name_on_two_computers_means_two_readers() {
+        let mut far = said(5, "bob.laptop", None);
+        let Event::Posted(posted) = &mut far.event else { panic!("a message") };
+        let origin = serde_json::json!({"computer": "2abc", "label": "laptop"});
+        posted.far = Some(serde_json::from_value(origin).unwrap());
+        let messages = [said(3, "bob.laptop", None), far, said(7, "ann", Some(5))];
+        let reader = |computer: Option<&str>| MessageReader {
+            name: Some("bob.laptop".into()),
+            computer: computer.map(Into::into),
+            reach: Reach::Only(<_>::default()),
+        };
+        let read = |computer| lines_for(0, Some(&reader(computer)), &messages);
+        assert_eq!(read(None), ["bob.laptop 3"]);
+        assert_eq!(read(Some("2abc")), ["bob.laptop 5", "ann 7"]);
+        assert_eq!(read(Some("2def")), [""; 0]);
     }
 }

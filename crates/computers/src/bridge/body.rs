@@ -100,6 +100,27 @@ mod tests {
     }
 
     #[test]
+    fn the_form_of_bodies_is_that_of_earlier_programs() {
+        let (waiter, word) = ("ses_1".into(), "builder".into());
+        let from = RemoteSpeaker { name: "ann".into(), session: Some("ses_1".into()) };
+        let say = Body::Say(RemoteMessage { to: "builder".into(), from, text: "hi".into() });
+        let forms = [
+            (
+                say,
+                r#"{"t":"say","to":"builder","from":{"name":"ann","session":"ses_1"},"text":"hi"}"#,
+            ),
+            (
+                Body::Finished(RemoteWait { waiter, word }),
+                r#"{"t":"finished","waiter":"ses_1","word":"builder"}"#,
+            ),
+            (Body::Void, r#"{"t":"void"}"#),
+        ];
+        for (body, form) in forms {
+            assert_eq!(String::from_utf8(body.encode()).as_deref(), Ok(form));
+        }
+    }
+
+    #[test]
     fn an_unknown_kind_is_named_and_other_bytes_are_malformed() {
         assert_eq!(Body::decode(br#"{"t":"void","urgent":true}"#), Ok(Body::Void));
         let unknown = Body::decode(br#"{"t":"sing","song":1}"#);

@@ -228,6 +228,12 @@ mod tests {
         ] {
             assert_eq!(Call::decode(&call.encode()), Some(call));
         }
+        let ask = Call::Ask { call: 1, ask: RemoteQuestion::List };
+        let form = r#"{"call":1,"ask":{"question":"list"}}"#;
+        assert_eq!(String::from_utf8(ask.encode()).as_deref(), Ok(form));
+        let say = Call::Say { to: 1, say: RemoteAnswer::Sessions(Vec::new()) };
+        let form = r#"{"to":1,"say":{"answer":"sessions","of":[]}}"#;
+        assert_eq!(String::from_utf8(say.encode()).as_deref(), Ok(form));
         assert_eq!(Call::decode(br#"{"call":1,"ask":{"question":"newer"}}"#), None);
         assert_eq!(Call::decode(b"forgotten"), None);
     }

@@ -221,6 +221,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_name_that_would_be_kept_as_that_of_another_computer_is_refused() {
+        let forged = "ses_1@2other/builder";
+        for (to, session) in [("builder", forged), (forged, "ses_1")] {
+            let from = RemoteSpeaker { name: "writer".into(), session: Some(session.into()) };
+            let message = RemoteMessage { to: to.into(), from, text: "hi".into() };
+            let said = row(&Body::Say(message).encode()).await;
+            let owed = said.owing.owed[0].command.to_string();
+            assert!(owed.contains("session_not_found"), "{owed}");
+        }
+    }
+
+    #[tokio::test]
     async fn an_unreadable_row_is_refused_and_an_empty_one_only_moves_the_mark() {
         for (bytes, wanted) in
             [(&b"{}"[..], "malformed_body"), (br#"{"t":"sing"}"#, "unknown_body")]

@@ -23,6 +23,8 @@ use crate::computers::{
 use crate::hall::Hall;
 use crate::sessions::{MessageReader, Session, SessionError, SessionId};
 
+/// Longest part of an unknown name that is repeated, in bytes.
+const NAME_BYTES_MAX: usize = 64;
 /// Most sessions in one answer to another computer.
 const LISTED_MAX: usize = 500;
 
@@ -149,6 +151,14 @@ impl Hall {
             let why = format!("The speaker's name `{speaker}` {}.", fault.explain());
             return Err(SessionError::Invalid(why).into());
         }
+        // Both stand in the name under which the waiting session is kept here.
+        let waiter =
+            message.from.session.as_ref().map_or(Ok(()), |it| names::check_id(it.as_str()));
+        if names::check_id(&message.to).and(waiter).is_err() {
+            return Err(
+                SessionError::NotFound(text::cut(&message.to, NAME_BYTES_MAX).into()).into()
+            );
+        }
         let found = self.sessions()?.find(&message.to)?;
         let Session { id, name, ended, .. } = found.session;
         if let Some((_, why)) = ended {
@@ -174,6 +184,7 @@ impl Hall {
         let warrant = Warrant::new(SessionAction::Telling, found);
         let eyes = MessageReader {
             name: Some(caller.name_of(&read.reader)),
+            computer: Some(caller.computer.clone()),
             reach: Reach::Only(<_>::default()),
         };
         let data = sessions.data(&warrant, read.excerpt(), &eyes).await?;

@@ -1,6 +1,7 @@
 //! The rights of a caller to a session, in one place for routes, tools and all that a conversation
 //! can cause.
 
+use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::planted::{self, Bypass};
 
@@ -158,6 +159,25 @@ impl Hall {
         caller.must_prove(Scope::SessionsDrive)?;
         self.permit_over(caller, SessionAction::Messaging, message.to.as_str()).await?;
         Ok(AuthorizedRequest::new(message))
+    }
+
+    /// Checks that a caller may send a message to a session of another computer at once. An agent
+    /// has met none of them. A session of this computer asks a person first, unless it reaches
+    /// everything.
+    ///
+    /// # Errors
+    /// [`AccessDenial::NotMet`].
+    pub(crate) fn permit_remote_message(
+        &self,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<(), AccessDenial> {
+        let reaches_all = match caller.session() {
+            Some(_) => caller.reach == Reach::All,
+            None => !caller.is_agent(),
+        };
+        let unmet = || AccessDenial::NotMet(ParticipantId::new(name));
+        reaches_all.then_some(()).ok_or_else(unmet)
     }
 
     /// Returns the link if its caller may make it. An agent links itself with sessions that it may

@@ -49,6 +49,7 @@ impl Door {
         if self.asks_to_talk().is_some() {
             return self.ask_to_talk(words, unlinked.into()).await;
         }
+        self.hall.permit_remote_message(&self.caller, session)?;
         if words.direct || words.close_link {
             return Err(unlinked.into());
         }

@@ -384,7 +384,7 @@ impl Door {
         }
         let session = self.warrant(Action::ReadSessionData, word).await?;
         let name = self.caller.principal().map(|principal| principal.id.clone());
-        let eyes = MessageReader { name, reach: self.caller.reach.clone() };
+        let eyes = MessageReader { name, computer: None, reach: self.caller.reach.clone() };
         let data = self.terminals()?.data(&session, excerpt, &eyes).await?;
         Ok(SessionReading::Here(Box::new(data)))
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use moothall_kernel::command::Actor;
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
 use super::AdoptRequest;
@@ -248,6 +248,9 @@ pub struct Excerpt {
 pub struct MessageReader {
     /// The participant who reads; `None` for a reader who reaches everything.
     pub name: Option<ParticipantId>,
+    /// The computer of that participant, if it is another one. A participant of this computer may
+    /// bear the same name.
+    pub computer: Option<ComputerId>,
     /// The conversations whose words the reader may see.
     pub reach: Reach,
 }
@@ -290,7 +293,7 @@ pub enum SessionError {
     #[error("session {0} was not found")]
     NotFound(String),
     /// The session runs on another computer.
-    #[error("{name} runs on {computer}, and sessions there cannot be reached from here yet")]
+    #[error("{name} runs on {computer}, and this cannot be done from here")]
     Elsewhere {
         /// The name of the session, as the caller wrote it.
         name: String,

@@ -101,6 +101,8 @@ macro_rules! arguments {
 
 const SESSION_ID: &str = "The session: its id, at least the first six characters of its id, or its \
     name.";
+const SESSION_ANYWHERE: &str = "The session: its id, at least the first six characters of its id, \
+    or its name. A session of another computer is `NAME@COMPUTER`.";
 const THREAD: &str = "The thread: its id, its exact title, or the name of the session whose home \
     it is.";
 const FROM: &str = "Your name, e.g. `planner`. Only without a session's token; with one, the token \
@@ -111,7 +113,7 @@ const DIRECT: &str = "Open a link, or use the existing one: from then on, the la
 arguments! {
     /// Arguments of `send_message`.
     SendMessage {
-        session_id: Option<String> = SESSION_ID,
+        session_id: Option<String> = SESSION_ANYWHERE,
         thread: Option<String> = THREAD,
         message: Option<String> = "The message. Required, unless you only close a link. Not for \
             the answer to a prompt, which is sent back automatically.",
@@ -128,7 +130,7 @@ arguments! {
 arguments! {
     /// Arguments of `get_session_data`.
     GetSessionData {
-        session_id: String = SESSION_ID,
+        session_id: String = SESSION_ANYWHERE,
         tail_chars: Option<u64> = "Number of characters from the end; 0 for the maximum.",
         since: Option<String> = "Only text from this time on, e.g. 2026-01-21T01:30:49.826Z.",
         until: Option<String> = "Only text up to this time.",

@@ -175,6 +175,17 @@ async fn sessions_of_other_computers_are_listed_and_read_by_asking_them() {
     let (status, away) = data("builder@server").await;
     assert_eq!((status, &away["error"]["code"]), (422, &json!("invalid_session")), "{away}");
 
+    // An agent with a token has met none of them either, and no person is asked for it.
+    let wanted = json!({"principal": "critic", "kind": "agent", "scopes": ["sessions:drive"]});
+    let (_, made) = server.as_operator(Method::POST, "/tokens", wanted).await;
+    let agent = made["token"].as_str().unwrap();
+    for to in ["builder@workstation", "planner"] {
+        let path = format!("/sessions/{to}/messages");
+        let (status, refused) =
+            server.with(agent, Method::POST, &path, json!({"message": "hi"})).await;
+        assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{refused}");
+    }
+
     // A session that has met none of them learns nothing.
     let token = stage.token("planner");
     let by_session = async |path: &str| server.with(&token, Method::GET, path, json!(null)).await;

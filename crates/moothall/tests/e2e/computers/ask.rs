@@ -4,7 +4,7 @@ use moothall_testkit::redis::RedisServer;
 use moothall_testkit::redis_wire::{RedisWire, WireFault};
 use serde_json::{Value, json};
 
-use super::{pair, pair_at, until_state};
+use super::{pair_at, paired, until_state};
 use crate::links::{Hall, start};
 
 /// Returns the names of listed sessions, each with its computer.
@@ -20,9 +20,7 @@ fn names(list: &Value) -> Vec<String> {
 async fn sessions_of_another_computer_are_listed() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let (workstation, laptop) = (one.serve(), other.serve());
-    pair(&workstation, &laptop, &redis);
-    until_state(&laptop, "workstation", "up").await;
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
     start(&workstation, &one, "builder").await;
     start(&laptop, &other, "writer").await;
     assert_eq!(names(&laptop.json(&["sessions"])), ["writer@here"]);
@@ -49,9 +47,7 @@ async fn sessions_of_another_computer_are_listed() {
 async fn a_computer_tells_only_what_its_configuration_allows() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::with("[computers.laptop]\nallow = [\"read\"]\n"), Hall::new());
-    let (workstation, laptop) = (one.serve(), other.serve());
-    pair(&workstation, &laptop, &redis);
-    until_state(&laptop, "workstation", "up").await;
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
     start(&workstation, &one, "builder").await;
     let refused = laptop.json(&["sessions", "--computer", "workstation"]);
     assert_eq!(names(&refused), [""; 0]);

@@ -11,6 +11,7 @@ use moothall_testkit::redis::RedisServer;
 use serde_json::Value;
 
 use crate::harness::{Home, Server, comes_about, stderr};
+use crate::links::Hall;
 
 /// Runs a command of `moothall computers` with words on its standard input.
 pub fn computers(server: &Server<'_>, args: &[&str], input: &str) -> Output {
@@ -37,6 +38,18 @@ pub fn invited(server: &Server<'_>, name: &str, redis: &RedisServer) -> String {
 /// Pairs two servers: the first invites, and the second joins.
 pub fn pair(one: &Server<'_>, other: &Server<'_>, redis: &RedisServer) {
     pair_at(one, other, &redis.url(), None);
+}
+
+/// Starts two servers, pairs them at a Redis, and waits until the laptop sees the workstation.
+pub async fn paired<'a>(
+    workstation: &'a Hall,
+    laptop: &'a Hall,
+    redis: &RedisServer,
+) -> (Server<'a>, Server<'a>) {
+    let servers = (workstation.serve(), laptop.serve());
+    pair(&servers.0, &servers.1, redis);
+    until_state(&servers.1, "workstation", "up").await;
+    servers
 }
 
 /// Pairs two servers. The second reaches the Redis at an address of its own, if one is given.

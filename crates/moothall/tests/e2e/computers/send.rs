@@ -3,7 +3,7 @@
 use moothall_testkit::redis::RedisServer;
 use serde_json::{Value, json};
 
-use super::{pair, until_state};
+use super::{paired, until_state};
 use crate::harness::Server;
 use crate::links::{Agent, Hall, asked, call, start, until};
 
@@ -39,9 +39,7 @@ async fn send_with_consent(server: &Server<'_>, agent: &Agent, to: &str, words: 
 async fn a_person_sends_a_message_and_reads_the_answer() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let (workstation, laptop) = (one.serve(), other.serve());
-    pair(&workstation, &laptop, &redis);
-    until_state(&laptop, "workstation", "up").await;
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
     start(&workstation, &one, "builder").await;
     let sent = laptop.json(&["send", "builder@workstation", "how far are you?"]);
     assert_eq!(sent["delivered_to"], json!(["builder@workstation"]));
@@ -70,9 +68,7 @@ async fn sessions_id(server: &Server<'_>, name: &str) -> String {
 async fn an_agent_asks_first_and_is_told_when_the_turn_is_over() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let (workstation, laptop) = (one.serve(), other.serve());
-    pair(&workstation, &laptop, &redis);
-    until_state(&laptop, "workstation", "up").await;
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
     start(&workstation, &one, "builder").await;
     let writer = start(&laptop, &other, "writer").await;
     send_with_consent(&laptop, &writer, "builder@workstation", "please build", 1).await;
@@ -91,9 +87,7 @@ async fn an_agent_asks_first_and_is_told_when_the_turn_is_over() {
 async fn a_message_to_a_computer_that_is_away_arrives_once_when_it_is_back() {
     let Some(mut redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let (workstation, laptop) = (one.serve(), other.serve());
-    pair(&workstation, &laptop, &redis);
-    until_state(&laptop, "workstation", "up").await;
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
     start(&workstation, &one, "builder").await;
     workstation.stop();
     until_state(&laptop, "workstation", "away").await;
@@ -118,9 +112,7 @@ async fn a_message_to_a_computer_that_is_away_arrives_once_when_it_is_back() {
 async fn a_computer_that_does_not_allow_messages_refuses_them() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::with("[computers.laptop]\nallow = [\"list\"]\n"), Hall::new());
-    let (workstation, laptop) = (one.serve(), other.serve());
-    pair(&workstation, &laptop, &redis);
-    until_state(&laptop, "workstation", "up").await;
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
     start(&workstation, &one, "builder").await;
     laptop.json(&["send", "builder@workstation", "do something"]);
     let is_told = async || {
