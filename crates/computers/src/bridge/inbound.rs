@@ -107,23 +107,28 @@ impl RowReader<'_> {
         wait: &RemoteWait,
         text: String,
     ) -> Result<Option<PlannedRow>, LogError> {
-        let target = wait.target(&self.caller.computer);
-        let Some(hall) = self.hall.weak().enter() else { return Ok(None) };
-        let waiters = hall.store().sessions.listeners(&target).await?;
+        if !self.waits(wait).await? {
+            return Ok(None);
+        }
         let found = self.hall.sessions().and_then(|all| all.find(wait.waiter.as_str()));
         let living = found
             .ok()
             .filter(|found| found.session.id == wait.waiter && found.session.ended.is_none());
-        let Some(living) = living.filter(|_| waiters.contains(&wait.waiter)) else {
-            return Ok(None);
-        };
+        let Some(living) = living else { return Ok(None) };
         let from = Actor::named(self.caller.name_of(&wait.word));
         let to = Recipient::One(living.session.name);
         let far = Some(Box::new(self.caller.origin(None)));
         let post = Post { to, far, ..Post::new(from, text) };
         let request = said(taking.clone(), wait.waiter.clone(), post);
-        let ends = Some((target, wait.waiter.clone()));
+        let ends = Some((wait.target(&self.caller.computer), wait.waiter.clone()));
         Ok(Some(PlannedRow { ends, ..request.into() }))
+    }
+
+    /// True if a session here waits for this one of the caller's.
+    async fn waits(&self, wait: &RemoteWait) -> Result<bool, LogError> {
+        let Some(hall) = self.hall.weak().enter() else { return Ok(false) };
+        let target = wait.target(&self.caller.computer);
+        Ok(hall.store().sessions.listeners(&target).await?.contains(&wait.waiter))
     }
 
     /// Returns the session for which a session here waits, as it is written here.
@@ -163,6 +168,7 @@ fn line(text: &str, chars_max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use moothall_engine::computers::RemoteSpeaker;
     use moothall_engine::outbox::PostCommand;
     use moothall_engine::ports::{PostChannel, PostMark};
@@ -176,14 +182,14 @@ mod tests {
         Taking::row(PostChannel { sender: ComputerId::new("2abc"), log: "0a".into() }, 5)
     }
 
+    fn laptop() -> RemoteCaller {
+        let computer = ComputerId::new("2abc");
+        RemoteCaller { computer, name: "laptop".into(), rights: Default::default() }
+    }
+
     /// Returns the request of a row in a hall without sessions.
     async fn row(body: &[u8]) -> TakenRow {
-        let hall = hall().await;
-        let caller = RemoteCaller {
-            computer: ComputerId::new("2abc"),
-            name: "laptop".into(),
-            rights: Default::default(),
-        };
+        let (hall, caller) = (hall().await, laptop());
         let reader = RowReader { hall: &hall, caller: &caller };
         reader.plan(taking(), body).await.expect("a log").request
     }
@@ -218,6 +224,24 @@ mod tests {
         let message = RemoteMessage { to: "builder".into(), from, text: "hi".into() };
         let said = row(&Body::Say(message).encode()).await;
         assert_eq!((&said.wanted, said.owing.owed.len()), (&ItemBody::Owing, 1), "{said:?}");
+    }
+
+    #[tokio::test]
+    async fn a_session_waits_for_the_one_that_it_named_on_that_computer() {
+        let (hall, caller) = (hall().await, laptop());
+        let reader = RowReader { hall: &hall, caller: &caller };
+        let wait = RemoteWait { waiter: "ses_1".into(), word: "builder".into() };
+        assert!(!reader.waits(&wait).await.unwrap());
+        let open = hall.weak().enter().unwrap();
+        let target = wait.target(&caller.computer);
+        open.store().sessions.listen(&target, &wait.waiter).await.unwrap();
+        assert!(reader.waits(&wait).await.unwrap());
+        let other = RemoteCaller { computer: ComputerId::new("2def"), ..laptop() };
+        assert!(!RowReader { hall: &hall, caller: &other }.waits(&wait).await.unwrap());
+        let stranger = RemoteWait { waiter: "ses_2".into(), ..wait.clone() };
+        assert!(!reader.waits(&stranger).await.unwrap());
+        let another = RemoteWait { word: "writer".into(), ..wait };
+        assert!(!reader.waits(&another).await.unwrap());
     }
 
     #[tokio::test]
