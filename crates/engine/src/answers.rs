@@ -103,7 +103,7 @@ pub enum HallError {
 
 impl HallError {
     /// True if the stream cannot take any request for as long as this version runs, or for good.
-    pub(crate) fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         matches!(
             self,
             HallError::NotFound(_)

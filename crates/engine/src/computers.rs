@@ -1,6 +1,7 @@
 //! Other computers as surfaces see them: their pairs with this one, and their states.
 
 mod remote;
+mod turns;
 
 use async_trait::async_trait;
 use moothall_kernel::ids::ComputerId;
@@ -10,6 +11,7 @@ pub use remote::{
     RemoteAnswer, RemoteMessage, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind,
     RemoteSession, RemoteSpeaker, RemoteWait, RemoteWords,
 };
+pub use turns::{HostedState, RefusedRow, RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn};
 
 /// The state of a computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]

@@ -5,6 +5,7 @@ pub(crate) mod inner;
 pub mod residents;
 mod posting;
 mod taking;
+mod offering;
 pub(crate) mod streams;
 pub(crate) mod wakes;
 pub mod presence;

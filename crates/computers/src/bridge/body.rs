@@ -1,6 +1,12 @@
 //! The bodies of rows between computers, as JSON.
 
-use moothall_engine::computers::{RemoteMessage, RemoteWait};
+use moothall_engine::computers::{
+    HostedState, RefusedRow, RemoteEnd, RemoteMessage, RemoteOffer, RemotePlace, RemoteTurn,
+    RemoteWait,
+};
+use moothall_engine::sessions::SessionId;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::link::PartReason;
 use serde::{Deserialize, Serialize};
 
 /// Longest kind of a body that is repeated in a report, in characters.
@@ -22,9 +28,59 @@ pub(super) enum Body {
         code: String,
         /// One sentence for people.
         message: String,
-        /// The wait of the session whose message the row was.
+        /// The content of that row, if its refusal has an effect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        about: Option<RemoteWait>,
+        about: Option<RefusedRow>,
+    },
+    /// A session of the receiver takes part in a conversation of the sender.
+    Placed(RemotePlace),
+    /// It takes part no more.
+    Left {
+        /// The conversation.
+        stream: StreamId,
+        /// The session.
+        session: SessionId,
+        /// The reason.
+        why: PartReason,
+    },
+    /// An offer of a turn to a session of the receiver.
+    Turn(RemoteOffer),
+    /// The sender ended a turn that it had offered.
+    Off {
+        /// The turn.
+        #[serde(flatten)]
+        turn: RemoteTurn,
+        /// The session.
+        session: SessionId,
+        /// True if the time of the turn ran out: its program may go on.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        lapse: bool,
+    },
+    /// The question for the state of a turn that the sender had offered.
+    Probe {
+        /// The turn.
+        #[serde(flatten)]
+        turn: RemoteTurn,
+        /// The session.
+        session: SessionId,
+    },
+    /// A session of the sender began a turn of the receiver.
+    Begun {
+        /// The turn.
+        #[serde(flatten)]
+        turn: RemoteTurn,
+        /// The newest event of the receiver that its prompt covers.
+        through: Seq,
+    },
+    /// A session of the sender ended a turn of the receiver.
+    Ended(RemoteEnd),
+    /// The state of a turn for which the receiver asked.
+    State {
+        /// The turn.
+        #[serde(flatten)]
+        turn: RemoteTurn,
+        /// Its state.
+        state: HostedState,
     },
     /// Nothing: the content of the row is gone, and its number has to arrive.
     Void,
@@ -64,7 +120,10 @@ impl Body {
     /// # Errors
     /// [`BodyError`] if the kind is unknown, or the body is not as its kind demands.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, BodyError> {
-        const KINDS: [&str; 4] = ["say", "finished", "refused", "void"];
+        const KINDS: [&str; 12] = [
+            "say", "finished", "refused", "placed", "left", "turn", "off", "probe", "begun",
+            "ended", "state", "void",
+        ];
         #[derive(Deserialize)]
         struct BodyKind {
             t: String,
@@ -91,7 +150,8 @@ mod tests {
     fn bodies_are_read_as_they_are_written() {
         let wait = RemoteWait { waiter: "ses_1".into(), word: "builder".into() };
         let (code, message) = ("not_invited".into(), "No.".into());
-        let refused = Body::Refused { number: 7, code, message, about: Some(wait.clone()) };
+        let about = Some(RefusedRow::Wait(wait.clone()));
+        let refused = Body::Refused { number: 7, code, message, about };
         let from = RemoteSpeaker { name: "ann".into(), session: None };
         let say = Body::Say(RemoteMessage { to: "builder".into(), from, text: "hi".into() });
         for body in [say, Body::Finished(wait), refused, Body::Void] {

@@ -2,40 +2,182 @@
 
 use std::sync::Arc;
 
+use moothall_engine::agent::{Report, TurnKey};
+use moothall_engine::answers::HallError;
+use moothall_engine::computers::{RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn};
 use moothall_engine::outbox::PostCommand;
 use moothall_engine::ports::Delivery;
+use moothall_engine::residents::ResidentHall;
+use moothall_engine::sessions::{ADDRESS, SessionId};
+use moothall_kernel::Conversation;
+use moothall_kernel::event::{Event, Fault, Posted, Usage};
+use moothall_kernel::hosted::{HostedKey, HostedWords};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::link::FarMember;
+use moothall_kernel::participant::Participant;
 
 use super::body::Body;
 use crate::frame::ROW_LEN_MAX;
 
-/// Returns the body of a row. A row without a command only carries its number: its conversation was
-/// deleted.
-pub(super) fn compose(row: &Delivery) -> Arc<[u8]> {
-    let bytes = body_of(row).encode();
-    if bytes.len() <= ROW_LEN_MAX {
-        return bytes.into();
-    }
-    tracing::error!(row = row.id, bytes = bytes.len(), "a row is too long and is sent empty");
-    Body::Void.encode().into()
+/// The facts of which rows are made when they are sent.
+pub(super) struct Composer<'a> {
+    /// The hall that owes the rows.
+    pub(super) hall: &'a ResidentHall,
+    /// The id of this computer.
+    pub(super) own: &'a str,
 }
 
-fn body_of(row: &Delivery) -> Body {
-    if row.command.is_none() {
-        return Body::Void;
-    }
-    match row.carried() {
-        Ok(PostCommand::Say(message)) => Body::Say(message),
-        Ok(PostCommand::Finished(wait)) => Body::Finished(wait),
-        Ok(PostCommand::Refused { number, code, message, about }) => {
-            Body::Refused { number, code, message, about }
+impl Composer<'_> {
+    /// Returns the bytes of a row. A row without a command only carries its number: its
+    /// conversation was deleted. So does one whose content is gone, because a number that never
+    /// arrives would hold up all later rows.
+    ///
+    /// # Errors
+    /// [`HallError`] if the log cannot be read now.
+    pub(super) async fn compose(&self, row: &Delivery) -> Result<Arc<[u8]>, HallError> {
+        let bytes = self.body_of(row).await?.encode();
+        if bytes.len() <= ROW_LEN_MAX {
+            return Ok(bytes.into());
         }
-        Ok(PostCommand::Void) => Body::Void,
-        Err(error) => {
-            // A row that is never sent would hold up all later ones.
-            tracing::error!(%error, row = row.id, "a row cannot be read and is sent empty");
-            Body::Void
+        tracing::error!(row = row.id, bytes = bytes.len(), "a row is too long and is sent empty");
+        if let Ok(PostCommand::Turn { turn, attempt, .. }) = row.carried() {
+            let key = TurnKey { stream: row.stream.clone(), turn, attempt };
+            let fault =
+                Fault::new("prompt_too_long", "its prompt is too long for another computer");
+            self.hall
+                .report(&key, Report::Finished { result: Err(fault), usage: Usage::default() });
+        }
+        Ok(Body::Void.encode().into())
+    }
+
+    async fn body_of(&self, row: &Delivery) -> Result<Body, HallError> {
+        if row.command.is_none() {
+            return Ok(Body::Void);
+        }
+        let command = match row.carried() {
+            Ok(command) => command,
+            Err(error) => {
+                // A row that is never sent would hold up all later ones.
+                tracing::error!(%error, row = row.id, "a row cannot be read and is sent empty");
+                return Ok(Body::Void);
+            }
+        };
+        let stream = row.stream.clone();
+        Ok(match command {
+            PostCommand::Say(message) => Body::Say(message),
+            PostCommand::Finished(wait) => Body::Finished(wait),
+            PostCommand::Refused { number, code, message, about } => {
+                Body::Refused { number, code, message, about }
+            }
+            PostCommand::Placed { participant, session } => {
+                self.place(stream, participant, session).await?.map_or(Body::Void, Body::Placed)
+            }
+            PostCommand::Left { session, why } => Body::Left { stream, session, why },
+            PostCommand::Turn { turn, attempt, session } => {
+                let key = TurnKey { stream: stream.clone(), turn, attempt };
+                let turn = RemoteTurn { stream, turn, attempt };
+                let job = self.hall.offered(&key).await?;
+                job.map_or(Body::Void, |job| Body::Turn(RemoteOffer::of(turn, session, &job)))
+            }
+            PostCommand::Off { turn, attempt, session, lapse } => {
+                Body::Off { turn: RemoteTurn { stream, turn, attempt }, session, lapse }
+            }
+            PostCommand::Probe { turn, attempt, session } => {
+                Body::Probe { turn: RemoteTurn { stream, turn, attempt }, session }
+            }
+            PostCommand::Begun { hosted, asked } => self.begun(&stream, &hosted, asked).await?,
+            PostCommand::Ended { hosted, said } => {
+                self.ended(&stream, row.through_seq, &hosted, said).await?
+            }
+            PostCommand::State { hosted, state } => {
+                Body::State { turn: RemoteTurn::of(&hosted), state }
+            }
+            PostCommand::Void => Body::Void,
+        })
+    }
+
+    /// Returns an event of a conversation; `None` if it is gone.
+    async fn event(&self, stream: &StreamId, at: Seq) -> Result<Option<Event>, HallError> {
+        let before = Seq(at.0.saturating_sub(1));
+        match self.hall.read(stream, before, Some(1)).await {
+            Ok(page) => {
+                Ok(page.events.into_iter().find(|event| event.seq == at).map(|it| it.event))
+            }
+            Err(HallError::NotFound(_) | HallError::Deleted(_)) => Ok(None),
+            Err(error) => Err(error),
         }
     }
+
+    async fn begun(
+        &self,
+        stream: &StreamId,
+        hosted: &HostedKey,
+        asked: Seq,
+    ) -> Result<Body, HallError> {
+        Ok(match self.event(stream, asked).await? {
+            Some(Event::Posted(Posted { hosted: Some(words), .. })) => match *words {
+                HostedWords::Asks(turn) => {
+                    Body::Begun { turn: RemoteTurn::of(hosted), through: turn.through }
+                }
+                HostedWords::Answers(_) => Body::Void,
+            },
+            // The end of the turn follows, which begins it too.
+            _ => Body::Void,
+        })
+    }
+
+    async fn ended(
+        &self,
+        stream: &StreamId,
+        at: Seq,
+        hosted: &HostedKey,
+        said: Option<Seq>,
+    ) -> Result<Body, HallError> {
+        let said = match said {
+            Some(said) => self.event(stream, said).await?,
+            None => None,
+        };
+        Ok(Body::Ended(match self.event(stream, at).await? {
+            Some(event) => RemoteEnd::of(hosted, &event, said.as_ref()),
+            None => RemoteEnd::gone(hosted),
+        }))
+    }
+
+    /// Returns the membership of a session as it is now; `None` if it has none any more.
+    async fn place(
+        &self,
+        stream: StreamId,
+        participant: ParticipantId,
+        session: SessionId,
+    ) -> Result<Option<RemotePlace>, HallError> {
+        let own = self.own.to_owned();
+        let read = move |state: &Conversation| {
+            let is_member = state.participant(&participant).is_some() && !state.is_archived();
+            is_member.then(|| RemotePlace {
+                stream: state.stream().clone(),
+                title: state.name().to_owned(),
+                link: state.is_link(),
+                session,
+                participant,
+                members: state.agents().filter_map(|one| member_of(one, &own)).collect(),
+            })
+        };
+        match self.hall.view(&stream, read).await {
+            Err(HallError::NotFound(_) | HallError::Deleted(_)) => Ok(None),
+            other => other,
+        }
+    }
+}
+
+/// Returns a participant as a member, if it is a session of any computer. Its address names its
+/// computer.
+fn member_of(one: &Participant, own: &str) -> Option<FarMember> {
+    let mut address = one.address.clone().filter(|address| address.kind == ADDRESS)?;
+    if address.computer.is_empty() {
+        own.clone_into(&mut address.computer);
+    }
+    let name = one.name().to_owned();
+    Some(FarMember { address, name, number: one.number, part: one.part })
 }
 
 #[cfg(test)]
@@ -44,8 +186,11 @@ mod tests {
     use moothall_kernel::ids::{ComputerId, Seq};
 
     use super::*;
+    use crate::bridge::tests::hall;
 
-    fn composed(command: Option<&str>) -> Body {
+    async fn composed(command: Option<&str>) -> Body {
+        let hall = hall().await;
+        let hall = hall.weak().enter().expect("an open hall");
         let row = Delivery {
             id: 1,
             target: Target::Computer(ComputerId::new("2abc")),
@@ -58,11 +203,12 @@ mod tests {
             state: DeliveryState::Pending,
             evidence: String::new(),
         };
-        Body::decode(&compose(&row)).expect("a body")
+        let composer = Composer { hall: &hall, own: "1own" };
+        Body::decode(&composer.compose(&row).await.expect("a log")).expect("a body")
     }
 
-    #[test]
-    fn a_row_is_sent_empty_if_its_command_is_gone_cannot_be_read_or_is_too_long() {
+    #[tokio::test]
+    async fn a_row_is_sent_empty_if_its_command_is_gone_cannot_be_read_or_is_too_long() {
         let message = "No. ".repeat(2);
         let refused = |message: &str| {
             let command = PostCommand::Refused {
@@ -75,10 +221,10 @@ mod tests {
         };
         let body =
             Body::Refused { number: 3, code: "no".into(), message: message.clone(), about: None };
-        assert_eq!(composed(Some(&refused(&message))), body);
-        assert_eq!(composed(Some(r#"{"hops":1,"command":{"post":"void"}}"#)), Body::Void);
-        assert_eq!(composed(None), Body::Void);
-        assert_eq!(composed(Some(r#"{"hops":1,"command":{"post":"sing"}}"#)), Body::Void);
-        assert_eq!(composed(Some(&refused(&"x".repeat(ROW_LEN_MAX)))), Body::Void);
+        assert_eq!(composed(Some(&refused(&message))).await, body);
+        assert_eq!(composed(Some(r#"{"hops":1,"command":{"post":"void"}}"#)).await, Body::Void);
+        assert_eq!(composed(None).await, Body::Void);
+        assert_eq!(composed(Some(r#"{"hops":1,"command":{"post":"sing"}}"#)).await, Body::Void);
+        assert_eq!(composed(Some(&refused(&"x".repeat(ROW_LEN_MAX)))).await, Body::Void);
     }
 }

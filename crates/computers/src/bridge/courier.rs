@@ -5,11 +5,14 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::crash;
-use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome};
+use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome, PostCommand};
 use moothall_engine::ports::{COMPUTER_FORGOTTEN, Delivery, Target};
+use moothall_engine::residents::ResidentHall;
+use moothall_kernel::event::{Fault, Usage};
 
-use super::compose::compose;
+use super::compose::Composer;
 use super::outgoing::RowStep;
 use super::run::PostLink;
 use crate::channel::WINDOW_ROWS;
@@ -23,6 +26,15 @@ pub(super) struct PostCourier(pub(super) Weak<PostLink>);
 
 fn away() -> Outcome {
     Outcome::Later { why: "the computer is away".into(), after: Some(AWAY) }
+}
+
+/// Ends the turn that a row offers, because its computer was forgotten.
+fn end_offer(hall: &ResidentHall, row: &Delivery) {
+    if let Ok(PostCommand::Turn { turn, attempt, .. }) = row.carried() {
+        let fault = Fault::new("unknown_computer", COMPUTER_FORGOTTEN);
+        let key = TurnKey { stream: row.stream.clone(), turn, attempt };
+        hall.report(&key, Report::Finished { result: Err(fault), usage: Usage::default() });
+    }
 }
 
 #[async_trait]
@@ -43,17 +55,27 @@ impl DeliveryHandler for PostCourier {
         loop {
             let Some(link) = self.0.upgrade() else { return away() };
             let pair = target.as_str().parse().ok().and_then(|id| link.pairs.get(id));
-            let Some(pair) = pair else { return Outcome::Failed(COMPUTER_FORGOTTEN.into()) };
+            let Some(hall) = link.hall.weak().enter() else { return away() };
+            let Some(pair) = pair else {
+                end_offer(&hall, row);
+                return Outcome::Failed(COMPUTER_FORGOTTEN.into());
+            };
             match link.outgoing.step(pair.id, number) {
                 RowStep::Taken => {
                     crash::point("row_acknowledged");
                     return Outcome::Done("taken".into());
                 }
                 RowStep::Away => return away(),
-                RowStep::Compose => link.outgoing.push(pair.id, number, compose(row)),
+                RowStep::Compose => {
+                    let own = link.pairs.own().id.to_string();
+                    match (Composer { hall: &hall, own: &own }).compose(row).await {
+                        Ok(body) => link.outgoing.push(pair.id, number, body),
+                        Err(error) => return Outcome::later(error.to_string()),
+                    }
+                }
                 RowStep::Wait(changed) => {
                     // The post may end meanwhile, so it is not held.
-                    drop(link);
+                    drop((link, hall));
                     // The channel closes if the pair ends, which the next step sees.
                     let _ = changed.await;
                 }

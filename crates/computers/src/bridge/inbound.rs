@@ -3,14 +3,14 @@
 //! Every row is decided or refused at once, because a row that waits would hold up all later ones.
 
 use moothall_engine::access::RemoteCaller;
-use moothall_engine::computers::{RemoteMessage, RemoteWait};
+use moothall_engine::computers::{RefusedRow, RemoteMessage, RemoteWait};
 use moothall_engine::hall::Hall;
 use moothall_engine::ports::LogError;
 use moothall_engine::residents::TakenRow;
 use moothall_engine::sessions::SessionId;
 use moothall_engine::stream::{ItemBody, Taking};
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
-use moothall_kernel::event::Recipient;
+use moothall_kernel::event::{Fault, Recipient};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::text::clean;
 
@@ -42,6 +42,16 @@ impl From<TakenRow> for PlannedRow {
 pub(super) struct RowReader<'a> {
     pub(super) hall: &'a Hall,
     pub(super) caller: &'a RemoteCaller,
+    /// The id of this computer.
+    pub(super) own: String,
+}
+
+/// The words of a refusal by another computer, each of limited length.
+struct RefusalWords {
+    /// The number of the row that it refused.
+    number: u64,
+    code: String,
+    message: String,
 }
 
 impl RowReader<'_> {
@@ -69,26 +79,58 @@ impl RowReader<'_> {
                 let taking = taking.without_refusal();
                 let (code, message) =
                     (line(&code, CODE_CHARS_MAX), line(&message, MESSAGE_CHARS_MAX));
-                if let Some(wait) = about {
-                    let name = self.address(&wait);
-                    let text =
-                        format!("The message to \"{name}\" was not taken: {message} ({code})");
-                    if let Some(told) = self.told(&taking, &wait, text).await? {
-                        return Ok(told);
-                    }
-                }
-                let sender = &self.caller.name;
-                let text =
-                    format!("{sender} refused row {number} of this computer: {message} ({code})");
-                notice("row_refused", text, taking).into()
+                self.refused(taking, RefusalWords { number, code, message }, about).await?
             }
+            Ok(Body::Placed(place)) => self.placed(taking, place).into(),
+            Ok(Body::Left { stream, session, why }) => {
+                self.left(taking, (stream, session, why)).into()
+            }
+            Ok(Body::Turn(offer)) => self.offered(taking, offer).await?.into(),
+            Ok(Body::Off { turn, session, lapse }) => {
+                self.ended_there(taking, (turn, session, lapse)).into()
+            }
+            Ok(Body::Probe { turn, session }) => self.probed(taking, turn, session).into(),
+            Ok(Body::Begun { turn, through }) => self.begun(taking, turn, through).await?.into(),
+            Ok(Body::Ended(end)) => self.ended(taking, end).await?.into(),
+            Ok(Body::State { turn, state }) => self.stands(taking, turn, state).await?.into(),
             Err(error) => TakenRow::refused(taking, error.code(), &error.to_string()).into(),
         })
     }
 
+    /// Returns the request that a refusal by the caller makes.
+    async fn refused(
+        &self,
+        taking: Taking,
+        words: RefusalWords,
+        about: Option<RefusedRow>,
+    ) -> Result<PlannedRow, LogError> {
+        let RefusalWords { number, code, message } = words;
+        match about {
+            Some(RefusedRow::Turn(turn)) => {
+                let fault = Fault::new(code, message);
+                return Ok(self.turn_refused(taking, turn, fault).await?.into());
+            }
+            Some(RefusedRow::Place { stream, session }) => {
+                tracing::warn!(%stream, %session, code, message, "a membership was refused");
+                return Ok(self.place_refused(taking, stream, session).await?.into());
+            }
+            Some(RefusedRow::Wait(wait)) => {
+                let name = self.address(&wait);
+                let text = format!("The message to \"{name}\" was not taken: {message} ({code})");
+                if let Some(told) = self.told(&taking, &wait, text).await? {
+                    return Ok(told);
+                }
+            }
+            None => {}
+        }
+        let sender = &self.caller.name;
+        let text = format!("{sender} refused row {number} of this computer: {message} ({code})");
+        Ok(notice("row_refused", text, taking).into())
+    }
+
     /// Returns the request to say a message at the home of its session.
     fn message(&self, taking: Taking, message: &RemoteMessage) -> PlannedRow {
-        let taking = taking.about(message.wait());
+        let taking = taking.about(message.wait().map(RefusedRow::Wait));
         match self.hall.message_from(self.caller, message) {
             Ok((session, post)) => {
                 let listener = message.wait().map(|wait| wait.listener(&self.caller.computer));
@@ -190,7 +232,7 @@ mod tests {
     /// Returns the request of a row in a hall without sessions.
     async fn row(body: &[u8]) -> TakenRow {
         let (hall, caller) = (hall().await, laptop());
-        let reader = RowReader { hall: &hall, caller: &caller };
+        let reader = RowReader { hall: &hall, caller: &caller, own: "1own".into() };
         reader.plan(taking(), body).await.expect("a log").request
     }
 
@@ -218,7 +260,12 @@ mod tests {
         let finished = row(&Body::Finished(wait.clone()).encode()).await;
         assert_eq!(finished, TakenRow::without_effect(taking().without_refusal()));
         let message = "No.".to_owned();
-        let body = Body::Refused { number: 3, code: "no".into(), message, about: Some(wait) };
+        let body = Body::Refused {
+            number: 3,
+            code: "no".into(),
+            message,
+            about: Some(RefusedRow::Wait(wait)),
+        };
         assert!(noticed(&row(&body.encode()).await).contains("refused row 3"));
         let from = RemoteSpeaker { name: "writer".into(), session: Some("ses_1".into()) };
         let message = RemoteMessage { to: "builder".into(), from, text: "hi".into() };
@@ -229,7 +276,7 @@ mod tests {
     #[tokio::test]
     async fn a_session_waits_for_the_one_that_it_named_on_that_computer() {
         let (hall, caller) = (hall().await, laptop());
-        let reader = RowReader { hall: &hall, caller: &caller };
+        let reader = RowReader { hall: &hall, caller: &caller, own: "1own".into() };
         let wait = RemoteWait { waiter: "ses_1".into(), word: "builder".into() };
         assert!(!reader.waits(&wait).await.unwrap());
         let open = hall.weak().enter().unwrap();
@@ -237,7 +284,12 @@ mod tests {
         open.store().sessions.listen(&target, &wait.waiter).await.unwrap();
         assert!(reader.waits(&wait).await.unwrap());
         let other = RemoteCaller { computer: ComputerId::new("2def"), ..laptop() };
-        assert!(!RowReader { hall: &hall, caller: &other }.waits(&wait).await.unwrap());
+        assert!(
+            !RowReader { hall: &hall, caller: &other, own: "1own".into() }
+                .waits(&wait)
+                .await
+                .unwrap()
+        );
         let stranger = RemoteWait { waiter: "ses_2".into(), ..wait.clone() };
         assert!(!reader.waits(&stranger).await.unwrap());
         let another = RemoteWait { word: "writer".into(), ..wait };

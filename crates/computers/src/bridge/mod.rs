@@ -9,6 +9,7 @@ mod peers;
 mod body;
 mod compose;
 mod inbound;
+mod turns;
 mod outgoing;
 mod incoming;
 mod courier;

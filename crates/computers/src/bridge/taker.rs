@@ -134,7 +134,8 @@ impl PostLink {
             ReadyContent::Bodies(bodies) => {
                 let numbers: Vec<u64> = (mark + 1..).take(bodies.len()).collect();
                 let caller = self.caller(pair);
-                let reader = RowReader { hall: &self.hall, caller: &caller };
+                let own = self.pairs.own().id.to_string();
+                let reader = RowReader { hall: &self.hall, caller: &caller, own };
                 let mut rows = Vec::new();
                 for (number, body) in numbers.iter().zip(&bodies) {
                     rows.push(reader.plan(Taking::row(channel.clone(), *number), body).await?);

@@ -2,13 +2,14 @@
 
 use moothall_kernel::command::{ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::participant::Kind;
+use moothall_kernel::names;
+use moothall_kernel::participant::{Address, Kind};
 use moothall_kernel::planted::{self, Bypass};
 
 use super::{AccessDenial, AccessError, Caller, Scope, SessionAction};
 use crate::answers::HallError;
 use crate::hall::Hall;
-use crate::sessions::ADDRESS as SESSION;
+use crate::sessions::{ADDRESS as SESSION, SessionError};
 
 /// A command that its caller may give in its conversation. Only [`Hall::permit`] makes one, and the
 /// door carries out only these.
@@ -134,6 +135,22 @@ fn wakes(command: &ClientCommand) -> bool {
     }
 }
 
+/// Rejects a session of another computer under any name but that of its computer: a session here
+/// with the same name would speak as that participant.
+fn check_name_elsewhere(invite: &Invite) -> Result<(), SessionError> {
+    let is_elsewhere = invite.address.as_ref().is_some_and(Address::is_elsewhere);
+    let full_name = invite.full_name.as_deref().unwrap_or_default();
+    let wanted = names::at_computer(full_name).map(|(name, computer)| names::id_at(name, computer));
+    if !is_elsewhere || wanted.as_ref() == Some(&invite.participant) {
+        return Ok(());
+    }
+    let why = match wanted {
+        Some(id) => format!("A session of another computer takes part as `{id}`."),
+        None => "A session of another computer is invited as `name@computer`.".to_owned(),
+    };
+    Err(SessionError::Invalid(why))
+}
+
 impl Hall {
     /// Checks that the caller may begin another conversation. People always may; an agent may begin
     /// a limited number per hour.
@@ -204,6 +221,7 @@ impl Hall {
             return Ok(());
         }
         caller.must_prove(Scope::SessionsDrive)?;
+        check_name_elsewhere(invite)?;
         if !caller.is_agent() {
             return Ok(());
         }

@@ -7,21 +7,23 @@ use std::collections::BTreeSet;
 
 use moothall_kernel::command::{Actor, Post};
 use moothall_kernel::event::Recipient;
-use moothall_kernel::hosted::FarOrigin;
+use moothall_kernel::hosted::{FarOrigin, HostedTurn};
 use moothall_kernel::ids::{ComputerId, ParticipantId};
+use moothall_kernel::link::JoinedConversation;
 use moothall_kernel::names;
 use moothall_kernel::text::{self, is_empty_looking};
 use serde::Deserialize;
+use strum::VariantArray;
 
 use super::reach::Reach;
 use super::unsuitable::MESSAGE_BYTES_MAX;
 use super::warrant::{SessionAction, Warrant};
 use crate::computers::{
-    RemoteAnswer, RemoteMessage, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind,
-    RemoteSession, RemoteWords,
+    RemoteAnswer, RemoteMessage, RemoteOffer, RemotePlace, RemoteQuestion, RemoteRead,
+    RemoteRefusal, RemoteRefusalKind, RemoteSession, RemoteWords,
 };
 use crate::hall::Hall;
-use crate::sessions::{MessageReader, Session, SessionError, SessionId};
+use crate::sessions::{MessageReader, Session, SessionError, SessionId, Status};
 
 /// Longest part of an unknown name that is repeated, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -52,6 +54,8 @@ pub enum RemoteRight {
     Link,
     /// To read what it said to a session here, and what was answered.
     Read,
+    /// To invite a session here into conversations there, which then ask it for turns.
+    Invite,
 }
 
 /// The rights of a computer.
@@ -61,7 +65,9 @@ pub struct RemoteRights(BTreeSet<RemoteRight>);
 
 impl Default for RemoteRights {
     fn default() -> Self {
-        Self(strum::VariantArray::VARIANTS.iter().copied().collect())
+        // An invitation makes everyone who writes there ask a session here, for good.
+        let all = RemoteRight::VARIANTS.iter().copied();
+        Self(all.filter(|right| *right != RemoteRight::Invite).collect())
     }
 }
 
@@ -95,6 +101,11 @@ impl RemoteCaller {
         })
     }
 
+    /// Checks the right to bring a session here into a conversation: a link, or another one.
+    fn must_join(&self, is_link: bool) -> Result<(), RemoteRefusal> {
+        self.must(if is_link { RemoteRight::Link } else { RemoteRight::Invite })
+    }
+
     /// Returns the origin of words that a session of that computer said.
     pub fn origin(&self, session: Option<SessionId>) -> FarOrigin {
         FarOrigin { computer: self.computer.clone(), label: self.name.clone(), session }
@@ -122,6 +133,11 @@ impl Hall {
                 let living = self.sessions()?.list(false);
                 let sessions = living.iter().take(LISTED_MAX).map(RemoteSession::from).collect();
                 Ok(RemoteAnswer::Sessions(sessions))
+            }
+            RemoteQuestion::Find { session, link } => {
+                caller.must_join(link)?;
+                let found = self.living_for_remote(&session)?;
+                Ok(RemoteAnswer::Sessions(vec![RemoteSession::from(&found)]))
             }
             RemoteQuestion::Read(read) => {
                 caller.must(RemoteRight::Read)?;
@@ -151,19 +167,14 @@ impl Hall {
             let why = format!("The speaker's name `{speaker}` {}.", fault.explain());
             return Err(SessionError::Invalid(why).into());
         }
-        // Both stand in the name under which the waiting session is kept here.
-        let waiter =
-            message.from.session.as_ref().map_or(Ok(()), |it| names::check_id(it.as_str()));
-        if names::check_id(&message.to).and(waiter).is_err() {
+        // It stands in the name under which the waiting session is kept here.
+        let waiter = message.from.session.as_ref();
+        if waiter.is_some_and(|it| names::check_id(it.as_str()).is_err()) {
             return Err(
                 SessionError::NotFound(text::cut(&message.to, NAME_BYTES_MAX).into()).into()
             );
         }
-        let found = self.sessions()?.find(&message.to)?;
-        let Session { id, name, ended, .. } = found.session;
-        if let Some((_, why)) = ended {
-            return Err(SessionError::Ended { name, why }.into());
-        }
+        let Session { id, name, .. } = self.living_for_remote(&message.to)?.session;
         let far = caller.origin(message.from.session.clone());
         let post = Post {
             to: Recipient::One(name),
@@ -171,6 +182,57 @@ impl Hall {
             ..Post::new(Actor::named(speaker), text)
         };
         Ok((id, post))
+    }
+
+    /// Returns the conversation of another computer in which a session here is to take part. `own`
+    /// is the id of this computer.
+    ///
+    /// # Errors
+    /// The refusal for that computer.
+    pub fn place_from(
+        &self,
+        caller: &RemoteCaller,
+        place: RemotePlace,
+        own: &str,
+    ) -> Result<(SessionId, JoinedConversation), RemoteRefusal> {
+        caller.must_join(place.link)?;
+        let session = self.living_for_remote(place.session.as_str())?.session;
+        let (_, joined) = place.taken_from(&caller.computer, own);
+        Ok((session.id, joined))
+    }
+
+    /// Returns the turn that another computer offers to a session here, with its prompt. `is_link`
+    /// is the kind of conversation that the session has joined, if that is known.
+    ///
+    /// # Errors
+    /// The refusal for that computer.
+    pub fn offer_from(
+        &self,
+        caller: &RemoteCaller,
+        offer: RemoteOffer,
+        is_link: Option<bool>,
+    ) -> Result<(SessionId, HostedTurn, String), RemoteRefusal> {
+        match is_link {
+            Some(is_link) => caller.must_join(is_link)?,
+            None => caller.must_join(true).or_else(|_| caller.must_join(false))?,
+        }
+        let session = self.living_for_remote(offer.session.as_str())?.session;
+        let (hosted, text) = offer.taken_from(&caller.computer, &caller.name);
+        Ok((session.id, hosted, text))
+    }
+
+    /// Returns a living session that another computer names.
+    fn living_for_remote(&self, word: &str) -> Result<Status, RemoteRefusal> {
+        if names::check_id(word).is_err() {
+            let cut = text::cut(word, NAME_BYTES_MAX).to_owned();
+            return Err(SessionError::NotFound(cut).into());
+        }
+        let found = self.sessions()?.find(word)?;
+        if let Some((_, why)) = &found.session.ended {
+            let (name, why) = (found.session.name.clone(), why.clone());
+            return Err(SessionError::Ended { name, why }.into());
+        }
+        Ok(found)
     }
 
     /// Returns the words between a session here and a participant of another computer.

@@ -1,11 +1,14 @@
 //! The questions that one computer asks another, and the answers.
 
+use moothall_kernel::command::Invite;
 use moothall_kernel::ids::ComputerId;
-use moothall_kernel::text;
-use moothall_kernel::time::Timestamp;
+use moothall_kernel::participant::{Address, AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::{names, text};
 use serde::{Deserialize, Serialize};
 
-use crate::sessions::{Excerpt, SessionError, SessionId, Status};
+use super::PairedComputer;
+use crate::sessions::{ADDRESS, Excerpt, SessionError, SessionId, Status};
 
 /// A question to another computer. Question and answer are not kept: if either is lost, the asker
 /// learns that the computer is away.
@@ -16,6 +19,13 @@ pub enum RemoteQuestion {
     List,
     /// The words between a session there and a participant here.
     Read(RemoteRead),
+    /// The session there that a word means, if it may be brought into a conversation here.
+    Find {
+        /// Name or id of the session.
+        session: String,
+        /// True if the conversation is a link.
+        link: bool,
+    },
 }
 
 /// The words of a session that a participant of another computer wants to read.
@@ -70,6 +80,32 @@ pub struct RemoteSession {
     pub origin: String,
     /// Time at which it began.
     pub started_at: Timestamp,
+}
+
+/// Time for which a turn waits for the computer of its participant.
+const WAITS: Millis = Millis::from_secs(36 * 3600);
+
+impl RemoteSession {
+    /// Returns an invitation of the session, which runs on this computer.
+    pub fn invitation(&self, computer: &PairedComputer) -> Invite {
+        let client = Some(self.client.clone());
+        let profile = Profile { client: client.clone(), model: client, ..Profile::default() };
+        let facts = AgentFacts {
+            on_lost: OnLost::Fail,
+            waits: Some(WAITS),
+            ..AgentFacts::of_runtime(Runtime::TERMINAL)
+        };
+        let address = Address {
+            computer: computer.id.to_string(),
+            kind: ADDRESS.to_owned(),
+            local_id: self.id.clone(),
+        };
+        Invite {
+            address: Some(address),
+            full_name: Some(format!("{}@{}", self.name, computer.name)),
+            ..Invite::new(names::id_at(&self.name, &computer.name), profile, facts)
+        }
+    }
 }
 
 impl From<&Status> for RemoteSession {

@@ -1,11 +1,12 @@
 //! Sessions of other computers through the door: what a caller may ask of them.
 
 use futures_util::future::join_all;
+use moothall_kernel::command::Invite;
 use moothall_kernel::ids::ParticipantId;
 
 use super::Door;
 use super::sessions::{AwayComputer, NewWords, PostedMessage, SendOutcome, check_words};
-use crate::access::AccessError;
+use crate::access::{AccessDenial, AccessError, Scope};
 use crate::answers::Idempotency;
 use crate::computers::{
     ComputerError, ComputerPlace, ComputerState, PairedComputer, RemoteAnswer, RemoteMessage,
@@ -110,6 +111,36 @@ impl Door {
         match directory.ask(computer, RemoteQuestion::List).await? {
             RemoteAnswer::Sessions(sessions) => Ok(sessions),
             other => Err(ComputerError::unfit(computer, &other)),
+        }
+    }
+
+    /// Returns an invitation for a session of another computer, which that computer allows.
+    pub(super) async fn invitation_elsewhere(
+        &self,
+        computer: &PairedComputer,
+        session: &str,
+    ) -> Result<Invite, AccessError> {
+        self.caller.must_prove(Scope::SessionsDrive)?;
+        // Before the question, whose answer says that there is such a session.
+        if self.caller.is_agent() {
+            return Err(AccessDenial::Person("invite a session of another computer").into());
+        }
+        let found = self.find_elsewhere(computer, session, false).await?;
+        Ok(found.invitation(computer))
+    }
+
+    /// Asks another computer for the session that a word means there, to bring it into a
+    /// conversation of this one.
+    async fn find_elsewhere(
+        &self,
+        computer: &PairedComputer,
+        session: &str,
+        link: bool,
+    ) -> Result<RemoteSession, AccessError> {
+        let question = RemoteQuestion::Find { session: session.to_owned(), link };
+        match self.computer_directory()?.ask(computer, question).await? {
+            RemoteAnswer::Sessions(mut found) if found.len() == 1 => Ok(found.remove(0)),
+            other => Err(ComputerError::unfit(computer, &other).into()),
         }
     }
 

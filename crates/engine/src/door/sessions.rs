@@ -198,6 +198,9 @@ impl Door {
     /// # Errors
     /// [`AccessError`]; the same for an unknown session as for one that the caller does not see.
     pub async fn invitation(&self, word: &str) -> Result<Invite, AccessError> {
+        if let SessionWord::There { computer, name } = self.hall.meaning(word)? {
+            return self.invitation_elsewhere(&computer, name).await;
+        }
         let session = self.permit_session_action(SessionAction::Telling, word).await?;
         Ok(self.terminals()?.invite(session.session())?)
     }

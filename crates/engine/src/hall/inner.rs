@@ -29,6 +29,7 @@ use crate::stream::asking::ConsentRequest;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 use crate::stream::mail::{NoticeRouter, Receipt, Request, Submission, TurnNotice};
+use crate::stream::remote_effects::MemberElsewhere;
 use crate::stream::shown::ConversationFlags;
 use crate::stream::{ItemBody, OwedItems, StartMode, shell};
 
@@ -56,6 +57,11 @@ impl Deref for Inner {
 impl NoticeRouter for Inner {
     fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>) {
         self.notify(stream, notice);
+    }
+
+    fn offer(self: Arc<Self>, key: TurnKey, to: MemberElsewhere) {
+        let hall = self.clone();
+        self.spawn(async move { hall.keep_offer(key, to).await });
     }
 }
 

@@ -15,7 +15,7 @@ use crate::hall::inner::Inner;
 pub use crate::hall::taking::TakenRow;
 use crate::outbox::{DeliveryHandler, OutboxEntry};
 use crate::ports::{Claim, LogError, Page, Store, Target, TargetKind};
-use crate::runtime::agent::{Report, TurnKey};
+use crate::runtime::agent::{Job, Report, TurnKey};
 use crate::sessions::{Residents, SessionError};
 use crate::stream::idempotency::{IDEM, claim_key};
 use crate::stream::mail::TurnNotice;
@@ -177,6 +177,15 @@ impl ResidentHall {
     /// to be taken again.
     pub async fn take(&self, rows: Vec<TakenRow>) -> Vec<Verdict> {
         self.0.take(rows).await
+    }
+
+    /// Returns the newest job of a turn that is offered to another computer; `None` if the turn is
+    /// over, or must not run now.
+    ///
+    /// # Errors
+    /// [`HallError`] if the conversation cannot be read.
+    pub async fn offered(&self, key: &TurnKey) -> Result<Option<Job>, HallError> {
+        self.0.offered(key).await
     }
 
     /// Returns the computer that a word for a session means, and the word without its name.

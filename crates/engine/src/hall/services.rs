@@ -27,6 +27,7 @@ use crate::outbox::Outbox;
 use crate::ports::{Clock, ListedStream, Store};
 use crate::runtime::registry::{LiveRegistry, Registry};
 use crate::sessions::Residents;
+use crate::stream::elsewhere::Offers;
 use crate::tasks::directory::TaskDirectory;
 use crate::tasks::memberships::MembershipChange;
 
@@ -68,6 +69,8 @@ pub(crate) struct Services {
     pub(crate) channels: OnceLock<Weak<dyn ChannelDirectory>>,
     /// The other computers, once they are opened.
     pub(crate) computers: OnceLock<Weak<dyn ComputerDirectory>>,
+    /// The turns that are offered to sessions of other computers.
+    pub(crate) offers: Arc<Offers>,
     pub(crate) outbox: Arc<Outbox>,
     memberships: broadcast::Sender<MembershipChange>,
     fatal: watch::Sender<Option<String>>,
@@ -92,6 +95,7 @@ impl Services {
             copiers: Copiers::default(),
             channels: OnceLock::new(),
             computers: OnceLock::new(),
+            offers: Arc::default(),
             voices: VoiceBook::default(),
             budgets: Arc::new(SharedBudgets::new(&parts.budgets)),
             reservations: Arc::default(),

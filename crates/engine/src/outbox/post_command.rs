@@ -1,12 +1,15 @@
 //! Commands of rows for other computers, as they stand in the log until the receiver has them.
 
-use moothall_kernel::ids::ComputerId;
+use moothall_kernel::hosted::HostedKey;
+use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, TurnNo};
+use moothall_kernel::link::PartReason;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::OutboxEntry;
-use crate::computers::{RemoteMessage, RemoteWait};
+use crate::computers::{HostedState, RefusedRow, RemoteMessage, RemoteWait};
 use crate::ports::Target;
+use crate::sessions::SessionId;
 
 /// The command of a row for another computer: references if its words are events, words only if
 /// an event does not have them.
@@ -25,9 +28,75 @@ pub enum PostCommand {
         code: String,
         /// One sentence for people.
         message: String,
-        /// The wait of the session whose message the row was.
+        /// The content of that row, if its refusal has an effect there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        about: Option<RemoteWait>,
+        about: Option<RefusedRow>,
+    },
+    /// The membership of a session of the receiver in the conversation that owes the row, as it is
+    /// when the row is sent.
+    Placed {
+        /// The id of the session in the conversation.
+        participant: ParticipantId,
+        /// The session.
+        session: SessionId,
+    },
+    /// The end of that membership.
+    Left {
+        /// The session.
+        session: SessionId,
+        /// The reason.
+        why: PartReason,
+    },
+    /// An offer of a turn in the conversation that owes the row. Its prompt is made when the row is
+    /// sent.
+    Turn {
+        /// The number of the turn.
+        turn: TurnNo,
+        /// Number of the attempt.
+        attempt: u32,
+        /// The session of the receiver that is to take it.
+        session: SessionId,
+    },
+    /// The end of an offered turn, by the conversation that owes the row.
+    Off {
+        /// The number of the turn.
+        turn: TurnNo,
+        /// Number of the attempt.
+        attempt: u32,
+        /// The session of the receiver that took it.
+        session: SessionId,
+        /// True if its time ran out: its program may go on.
+        lapse: bool,
+    },
+    /// The question for the state of an offered turn.
+    Probe {
+        /// The number of the turn.
+        turn: TurnNo,
+        /// Number of the attempt.
+        attempt: u32,
+        /// The session of the receiver that should have it.
+        session: SessionId,
+    },
+    /// A session of the sender began a turn of the receiver.
+    Begun {
+        /// The turn.
+        hosted: HostedKey,
+        /// The event that has its prompt, and the newest event there which that covers.
+        asked: Seq,
+    },
+    /// A session of the sender ended a turn of the receiver, as the event that owes the row says.
+    Ended {
+        /// The turn.
+        hosted: HostedKey,
+        /// The event that has the answer, if there is one.
+        said: Option<Seq>,
+    },
+    /// The state of a turn of the receiver, which was asked for.
+    State {
+        /// The turn.
+        hosted: HostedKey,
+        /// Its state.
+        state: HostedState,
     },
     /// Nothing: only the number of the row has to arrive.
     Void,
@@ -52,7 +121,16 @@ impl PostCommand {
             PostCommand::Say(_) => true,
             // The server's own sentence about the receiver's row.
             PostCommand::Refused { .. } => false,
-            PostCommand::Finished(_) | PostCommand::Void => false,
+            PostCommand::Finished(_)
+            | PostCommand::Placed { .. }
+            | PostCommand::Left { .. }
+            | PostCommand::Turn { .. }
+            | PostCommand::Off { .. }
+            | PostCommand::Probe { .. }
+            | PostCommand::Begun { .. }
+            | PostCommand::Ended { .. }
+            | PostCommand::State { .. }
+            | PostCommand::Void => false,
         }
     }
 }

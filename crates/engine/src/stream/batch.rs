@@ -16,10 +16,12 @@ use super::awaited::PutOutcome;
 use super::deciding::{Item, PendingBatch, PendingPayment};
 use super::effects::effects;
 use super::host::{Host, RETRY_FULL, Stage};
+use super::hosting::MissingTurn;
 use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
 use super::io::{
     Around, Condition, EndReason, ItemBody, Lookups, Output, PriorRequest, RequestId, Verdict,
 };
+use super::remote_effects::remote_effects;
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::copies;
 use crate::ports::{
@@ -44,20 +46,31 @@ impl Host {
                 deciding.push(verdict, last);
                 continue;
             }
-            let command = match &item.wanted {
-                ItemBody::Decision(command) => command.clone(),
+            let command = match item.wanted.clone() {
+                ItemBody::Decision(command) => command,
                 ItemBody::Owing => {
-                    self.accept(
-                        &mut deciding,
-                        Decision {
-                            events: Vec::new(),
-                            outcome: Ok(()),
-                            charges: Vec::new(),
-                            unkept: None,
-                        },
-                    );
+                    self.accept(&mut deciding, undecided());
                     continue;
                 }
+                ItemBody::Probing(key) => {
+                    let last = deciding.last(self.committed.head());
+                    deciding.owed.push(self.state_of(&key).delivery(0, last));
+                    self.accept(&mut deciding, undecided());
+                    continue;
+                }
+                ItemBody::Missing { turn, attempt } => match self.miss(turn, attempt) {
+                    MissingTurn::Ends(command) => command.into(),
+                    MissingTurn::Waits(offer) => {
+                        let last = deciding.last(self.committed.head());
+                        deciding.owed.push(offer.delivery(0, last));
+                        self.accept(&mut deciding, undecided());
+                        continue;
+                    }
+                    MissingTurn::Over => {
+                        self.accept(&mut deciding, undecided());
+                        continue;
+                    }
+                },
                 ItemBody::Keeping(answer) => {
                     let claim = item
                         .key()
@@ -316,6 +329,8 @@ impl Host {
         let mut claims = owed.claims;
         claims.extend(deciding.keys.iter().cloned());
         let mut deliveries = owed.deliveries;
+        let (before, after) = (self.conversation(), state.conversation());
+        deliveries.extend(remote_effects(before, after, &deciding.events));
         deliveries.append(&mut deciding.owed);
         deciding.prompts =
             deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
@@ -501,6 +516,11 @@ impl Host {
             self.out.push(Output::Answer { answers });
         }
     }
+}
+
+/// Returns the decision of a request without a command.
+fn undecided() -> Decision {
+    Decision { events: Vec::new(), outcome: Ok(()), charges: Vec::new(), unkept: None }
 }
 
 /// Pairs each waiting request with its verdict.

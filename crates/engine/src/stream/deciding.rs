@@ -131,7 +131,8 @@ impl Item {
         match self.wanted {
             ItemBody::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
             ItemBody::Decision(_) | ItemBody::Owing => self.key(),
-            ItemBody::Keeping(_) => None,
+            // Their mark alone lets them take effect once.
+            ItemBody::Keeping(_) | ItemBody::Probing(_) | ItemBody::Missing { .. } => None,
         }
     }
 }

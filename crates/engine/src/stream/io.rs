@@ -7,7 +7,8 @@ use moothall_kernel::budget::{Budgets, Charge};
 use moothall_kernel::command::Command;
 use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::event::RecordedEvent;
-use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
+use moothall_kernel::hosted::HostedKey;
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::invariants::BrokenRule;
 use moothall_kernel::task::Task;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -16,7 +17,7 @@ use moothall_kernel::{Aggregate, Conversation};
 use serde_json::{Map, Value};
 
 use crate::answers::{Answer, HallError, Idempotency, Signal};
-use crate::computers::RemoteWait;
+use crate::computers::RefusedRow;
 use crate::hall::presences::ParticipantPresence;
 use crate::outbox::{OutboxEntry, PostCommand};
 use crate::ports::{Acquisition, AppendError, LogError, Page, PostChannel, PostMark, StreamBatch};
@@ -134,6 +135,16 @@ pub enum ItemBody {
     Keeping(String),
     /// Decide nothing, and only insert the deliveries in [`OwedItems`].
     Owing,
+    /// Owe the state of a hosted turn to the computer that asks for it.
+    Probing(HostedKey),
+    /// Offer an open turn once more if it has not begun, or else end it: the computer of its
+    /// participant does not know it.
+    Missing {
+        /// The turn.
+        turn: TurnNo,
+        /// The attempt that is missing.
+        attempt: u32,
+    },
 }
 
 /// Deliveries to insert with the append of a request, once it is decided.
@@ -161,8 +172,8 @@ pub struct Taking {
 pub struct RefusalNote {
     /// The number of the row in the channel of the mark.
     pub number: u64,
-    /// The wait of the session whose message the row is.
-    pub about: Option<RemoteWait>,
+    /// The content of the row, if its refusal has an effect at the sender.
+    pub about: Option<RefusedRow>,
 }
 
 impl Taking {
@@ -172,10 +183,10 @@ impl Taking {
         Self { mark, refusal: Some(RefusalNote { number, about: None }) }
     }
 
-    /// Returns the same for a row that is a message, whose sender waits.
+    /// Returns the same for a row whose refusal has an effect at the sender.
     #[must_use]
-    pub fn about(self, wait: Option<RemoteWait>) -> Self {
-        let note = |note| RefusalNote { about: wait, ..note };
+    pub fn about(self, row: Option<RefusedRow>) -> Self {
+        let note = |note| RefusalNote { about: row, ..note };
         Self { refusal: self.refusal.map(note), ..self }
     }
 

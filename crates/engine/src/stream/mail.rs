@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::asking::ConsentRequest;
 use super::io::{ItemBody, OwedItems, Taking, Verdict};
+use super::remote_effects::MemberElsewhere;
 use crate::answers::{HallError, Idempotency};
 use crate::runtime::agent::{Probe, Report, TurnKey};
 use crate::stream::updates::Subscription;
@@ -103,4 +104,7 @@ pub(crate) trait NoticeRouter: Send + Sync {
     /// Sends a notice to its stream. A final report loads a stream that is not live, so that
     /// results are not lost.
     fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>);
+    /// Owes the offer of a turn to the computer of its participant, once. If it was owed before,
+    /// that computer is asked for the turn's state instead. Does not wait.
+    fn offer(self: Arc<Self>, key: TurnKey, to: MemberElsewhere);
 }

@@ -5,12 +5,14 @@ use std::sync::{Arc, PoisonError};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Address;
 use moothall_kernel::time::Millis;
 use tokio::time::Instant;
 
 use super::batch::unwritable;
 use super::brief::{read_messages, read_span};
 use super::effects::memberships_in;
+use super::elsewhere::AgentElsewhere;
 use super::idempotency::look_up;
 use super::io::{EndReason, Input, Lookups, Output, RequestId, Verdict};
 use super::load::load;
@@ -261,8 +263,12 @@ impl Shell {
             return Some(agent.clone());
         }
         let participant = self.host.conversation()?.participant(participant)?;
+        let address = participant.address.as_ref();
         let agent = match participant.facts.abilities.lives_in_session {
-            true => self.hall.residents.agent(participant.address.as_ref()),
+            true if address.is_some_and(Address::is_elsewhere) => {
+                Arc::new(AgentElsewhere::new(self.hall.offers.clone(), self.streams.clone()))
+            }
+            true => self.hall.residents.agent(address),
             false => {
                 self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone()
             }

@@ -30,7 +30,7 @@ impl Conversation {
     }
 
     /// Returns the open turn that is taken for this turn of another computer.
-    pub(crate) fn hosted_turn(&self, key: &HostedKey) -> Option<&Turn> {
+    pub fn hosted_turn(&self, key: &HostedKey) -> Option<&Turn> {
         self.open_turns().find(|turn| turn.hosted.as_deref() == Some(key))
     }
 }

@@ -37,7 +37,8 @@ pub enum MessagePart {
 pub struct Span(u32, u32);
 
 impl Span {
-    pub(crate) fn of(range: Range<usize>) -> Self {
+    /// Returns a range in bytes. A place beyond 4 GiB becomes the last one that a span can have.
+    pub fn of(range: Range<usize>) -> Self {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Self(place(range.start), place(range.end))
     }

@@ -431,6 +431,12 @@ impl Conversation {
         self.floor.turns.get(&no)
     }
 
+    /// Returns the participant of an open turn, or of one that ended recently.
+    pub fn turn_owner(&self, no: TurnNo) -> Option<ParticipantId> {
+        let open = self.turn(no).map(|turn| turn.participant.clone());
+        open.or_else(|| self.floor.recent_owner(no))
+    }
+
     /// Returns messages that left the queue and that some participant has not been told of since,
     /// oldest first.
     pub fn waited(&self) -> impl Iterator<Item = QueuedMessage> {

@@ -18,14 +18,7 @@ impl Decider<'_> {
         if body.trim().is_empty() || is_pass(&body) || no > self.state.floor.last_turn {
             return;
         }
-        let Some(participant) = self
-            .state
-            .turn(no)
-            .map(|turn| turn.participant.clone())
-            .or_else(|| self.state.floor.recent_owner(no))
-        else {
-            return;
-        };
+        let Some(participant) = self.state.turn_owner(no) else { return };
         let because = if self.state.floor.was_stopped(no) {
             SuppressedBecause::Stopped
         } else {

@@ -3,6 +3,7 @@
 mod ask;
 mod pairs;
 mod send;
+mod turns;
 
 use std::io::Write;
 use std::process::{Output, Stdio};

@@ -1,0 +1,239 @@
+//! The content of rows about conversations that have members on several computers: turns, and
+//! memberships.
+
+use moothall_kernel::event::{Event, Fault, Outcome, TurnKind, Usage};
+use moothall_kernel::hosted::{HostedKey, HostedTurn};
+use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::link::{FarMember, JoinedConversation};
+use moothall_kernel::message_part::Span;
+use moothall_kernel::pass::PASS;
+use moothall_kernel::text;
+use serde::{Deserialize, Serialize};
+
+use super::RemoteWait;
+use crate::runtime::agent::Job;
+use crate::sessions::SessionId;
+
+/// Longest sentence of a fault from another computer, in bytes.
+const FAULT_BYTES_MAX: usize = 500;
+/// Longest code of a fault from another computer, in bytes.
+const CODE_BYTES_MAX: usize = 64;
+
+/// A turn as the home of its conversation names it to the computer of its participant. The computer
+/// of the home is not in it, because only the channel proves that one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RemoteTurn {
+    /// The conversation.
+    pub stream: StreamId,
+    /// The number of the turn there.
+    pub turn: TurnNo,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+}
+
+impl RemoteTurn {
+    /// Returns the turn as the computer of its participant knows it.
+    pub fn hosted(&self, home: &ComputerId) -> HostedKey {
+        let Self { stream, turn, attempt } = self.clone();
+        HostedKey { computer: home.clone(), stream, turn, attempt }
+    }
+
+    /// Returns the turn as its home knows it.
+    pub fn of(key: &HostedKey) -> Self {
+        Self { stream: key.stream.clone(), turn: key.turn, attempt: key.attempt }
+    }
+}
+
+/// An offer of a turn to a session of the receiver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteOffer {
+    /// The turn.
+    #[serde(flatten)]
+    pub turn: RemoteTurn,
+    /// The session.
+    pub session: SessionId,
+    /// The newest event that the prompt covers.
+    pub through: Seq,
+    /// The purpose of the turn.
+    #[serde(default)]
+    pub kind: TurnKind,
+    /// True if the prompt offers `[PASS]`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_pass: bool,
+    /// The prompt.
+    pub text: String,
+    /// The places in the prompt that are the words of one member each, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bodies: Vec<Span>,
+}
+
+impl RemoteOffer {
+    /// Returns the offer of a job to a session.
+    pub fn of(turn: RemoteTurn, session: SessionId, job: &Job) -> Self {
+        Self {
+            turn,
+            session,
+            through: job.through,
+            kind: job.kind,
+            may_pass: job.may_pass,
+            text: job.prompt.text.clone(),
+            bodies: job.prompt.bodies.iter().cloned().map(Span::of).collect(),
+        }
+    }
+
+    /// Returns the turn for the home of its session, and the prompt. `label` is the name of the
+    /// computer that offers it.
+    pub fn taken_from(self, home: &ComputerId, label: &str) -> (HostedTurn, String) {
+        let hosted = HostedTurn {
+            key: self.turn.hosted(home),
+            through: self.through,
+            label: label.to_owned(),
+            kind: self.kind,
+            may_pass: self.may_pass,
+            bodies: self.bodies.into(),
+        };
+        (hosted, self.text)
+    }
+}
+
+/// The end of a turn that the sender took for a conversation of the receiver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteEnd {
+    /// The turn.
+    #[serde(flatten)]
+    pub turn: RemoteTurn,
+    /// The answer; `None` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The fault, if there is no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// Time, tokens and money that the turn used.
+    #[serde(default)]
+    pub usage: Usage,
+}
+
+impl RemoteEnd {
+    /// Returns the end that an event records. `said` is the answer; `None` if it was erased, or the
+    /// turn has none.
+    pub fn of(key: &HostedKey, event: &Event, said: Option<&Event>) -> Self {
+        let turn = RemoteTurn::of(key);
+        let erased = || Fault::new("erased", "its answer was erased before it was sent");
+        let (text, fault, usage) = match event {
+            Event::TurnEnded { outcome: Outcome::Spoke, usage, .. } => {
+                let words = said.and_then(Event::body);
+                // Erased words leave an empty body.
+                let text = words.filter(|words| !words.is_empty()).map(str::to_owned);
+                let fault = text.is_none().then(erased);
+                (text, fault, *usage)
+            }
+            Event::TurnEnded { outcome: Outcome::Passed, usage, .. } => {
+                (Some(PASS.to_owned()), None, *usage)
+            }
+            Event::TurnEnded { fault, usage, .. } => (None, fault.clone(), *usage),
+            Event::Skipped { detail, .. } => {
+                let why = detail.as_deref().unwrap_or("its computer gives it no turn now");
+                (None, Some(Fault::new("over_budget", why)), Usage::default())
+            }
+            _ => (None, Some(erased()), Usage::default()),
+        };
+        let fault = fault.or_else(|| {
+            text.is_none().then(|| Fault::new("ended_there", "its turn ended without an answer"))
+        });
+        Self { turn, text, fault, usage }
+    }
+
+    /// Returns the end of a turn whose conversation there is gone.
+    pub fn gone(key: &HostedKey) -> Self {
+        let fault = Some(Fault::new("erased", "what it said was deleted before it was sent"));
+        Self { turn: RemoteTurn::of(key), text: None, fault, usage: Usage::default() }
+    }
+
+    /// Returns the result of the turn, with clean words of bounded length: another computer wrote
+    /// them.
+    pub fn result(self) -> Result<String, Fault> {
+        match (self.text, self.fault) {
+            (Some(text), _) => Ok(text),
+            (None, fault) => Err(cleaned(
+                fault.unwrap_or_else(|| Fault::new("ended_there", "it ended without an answer")),
+            )),
+        }
+    }
+}
+
+/// Returns a fault with clean words of bounded length.
+fn cleaned(fault: Fault) -> Fault {
+    let line = |text: &str, bytes_max: usize| {
+        let words = text::clean(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        text::cut(&words, bytes_max).to_owned()
+    };
+    let code = line(&fault.code, CODE_BYTES_MAX);
+    Fault { code, message: line(&fault.message, FAULT_BYTES_MAX), ..fault }
+}
+
+/// The state of a turn that a session of the sender may have taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostedState {
+    /// It waits.
+    Waiting,
+    /// It runs.
+    Running,
+    /// It is not open: it never came, or was lost. If it has ended, its end came before this.
+    Unknown,
+}
+
+/// The membership of a session of the receiver in a conversation of the sender.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemotePlace {
+    /// The conversation.
+    pub stream: StreamId,
+    /// Its title.
+    pub title: String,
+    /// True if it is a link.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub link: bool,
+    /// The session.
+    pub session: SessionId,
+    /// The id of the session in the conversation.
+    pub participant: ParticipantId,
+    /// The sessions that take part in it. Each address names its computer.
+    pub members: Vec<FarMember>,
+}
+
+impl RemotePlace {
+    /// Returns the conversation for the home of the session, and that home. `home` is the computer
+    /// of the conversation as the channel proved it, and `own` this one.
+    ///
+    /// An address without a computer is one of the sender, whatever it says.
+    pub fn taken_from(self, home: &ComputerId, own: &str) -> (SessionId, JoinedConversation) {
+        let Self { stream, title, link, session, participant, mut members } = self;
+        for member in &mut members {
+            let computer = &mut member.address.computer;
+            if computer.is_empty() {
+                *computer = home.to_string();
+            } else if computer == own {
+                computer.clear();
+            }
+        }
+        let computer = home.clone();
+        (session, JoinedConversation { computer, stream, title, link, participant, members })
+    }
+}
+
+/// The row of the receiver that the sender refused, if its refusal has an effect there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RefusedRow {
+    /// A message, for whose answer a session waits.
+    Wait(RemoteWait),
+    /// An offer of a turn.
+    Turn(RemoteTurn),
+    /// A membership.
+    Place {
+        /// The conversation.
+        stream: StreamId,
+        /// The session.
+        session: SessionId,
+    },
+}

@@ -1,0 +1,95 @@
+//! Offers of turns to the computers of their participants.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moothall_kernel::ids::{ComputerId, StreamId};
+
+use crate::answers::{Answer, HallError, Idempotency};
+use crate::hall::inner::{Inner, fresh_id};
+use crate::outbox::PostCommand;
+use crate::runtime::agent::{Job, TurnKey};
+use crate::stream::remote_effects::MemberElsewhere;
+
+/// First and longest pause before an offer is owed again that the log could not take.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+
+impl Inner {
+    /// Owes the offer of a turn, once. If it was owed before this server started, or before a
+    /// pause, it may not have been sent: its computer is asked for the turn's state, and what
+    /// follows is decided with the answer.
+    pub(crate) async fn keep_offer(self: &Arc<Self>, key: TurnKey, to: MemberElsewhere) {
+        let MemberElsewhere { computer, session } = to;
+        let TurnKey { stream, turn, attempt } = key.clone();
+        let offer = PostCommand::Turn { turn, attempt, session: session.clone() };
+        let once = format!("offer/{stream}/{turn}/{attempt}");
+        let owed = self.owe_offered(&key, offer, &computer, once).await;
+        if owed.is_some_and(|answer| answer.replayed) {
+            let probe = PostCommand::Probe { turn, attempt, session };
+            let once = format!("probe/{}", fresh_id(self.now()));
+            self.owe_offered(&key, probe, &computer, once).await;
+        }
+    }
+
+    /// Owes a row about an offered turn, as soon as the log takes it. Returns `None` if the turn is
+    /// not offered any more, or its conversation is gone.
+    async fn owe_offered(
+        self: &Arc<Self>,
+        key: &TurnKey,
+        row: PostCommand,
+        to: &ComputerId,
+        once: String,
+    ) -> Option<Answer> {
+        let mut pause = PAUSES.0;
+        while self.offers.has(key) {
+            let principal = "moothall:post".to_owned();
+            let once = Idempotency { principal, key: once.clone(), fingerprint: String::new() };
+            match self.owe(&key.stream, vec![row.entry(to)], once).await {
+                Ok(answer) => return Some(answer),
+                Err(HallError::Overloaded | HallError::DiskFull | HallError::Failed(_)) => {
+                    tokio::time::sleep(pause).await;
+                    pause = (2 * pause).min(PAUSES.1);
+                }
+                Err(error) => {
+                    tracing::warn!(stream = %key.stream, %error, "a turn could not be offered");
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the newest job of an offered turn, for its prompt. `None` if the turn is over, or
+    /// must not run now.
+    ///
+    /// # Errors
+    /// [`HallError`] if the conversation cannot be read.
+    pub(crate) async fn offered(self: &Arc<Self>, key: &TurnKey) -> Result<Option<Job>, HallError> {
+        if let Some(job) = self.offers.job(key) {
+            return Ok(Some(job));
+        }
+        // A stream that is not live offers its turns once it is loaded. It is asked twice: by the
+        // second answer the work of the first look is done.
+        for _ in 0..2 {
+            if !self.has_turn(&key.stream, key).await? {
+                return Ok(None);
+            }
+        }
+        Ok(self.offers.job(key))
+    }
+
+    async fn has_turn(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        key: &TurnKey,
+    ) -> Result<bool, HallError> {
+        let (turn, attempt) = (key.turn, key.attempt);
+        let is_open = self
+            .view(stream, move |state| state.turn(turn).is_some_and(|turn| turn.attempt == attempt))
+            .await;
+        match is_open {
+            Err(HallError::NotFound(_) | HallError::Deleted(_)) => Ok(false),
+            other => other,
+        }
+    }
+}

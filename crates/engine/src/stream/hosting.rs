@@ -1,0 +1,56 @@
+//! Questions between the home of a conversation and the computer of a participant about an open
+//! turn, each decided on the state that the next append follows.
+
+use moothall_kernel::command::EngineCommand;
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::hosted::HostedKey;
+use moothall_kernel::ids::TurnNo;
+
+use super::host::Host;
+use super::remote_effects::MemberElsewhere;
+use crate::computers::HostedState;
+use crate::outbox::{OutboxEntry, PostCommand};
+
+/// The consequence for a turn that the computer of its participant does not know.
+pub(super) enum MissingTurn {
+    /// It is over here too.
+    Over,
+    /// It has not begun, so it is offered once more.
+    Waits(OutboxEntry),
+    /// It had begun, so it was lost.
+    Ends(EngineCommand),
+}
+
+impl Host {
+    /// Returns the row that has the state of a hosted turn.
+    pub(super) fn state_of(&self, key: &HostedKey) -> OutboxEntry {
+        let turn = self.working().conversation().and_then(|state| state.hosted_turn(key));
+        let state = match turn.map(|turn| turn.running.is_some()) {
+            Some(true) => HostedState::Running,
+            Some(false) => HostedState::Waiting,
+            None => HostedState::Unknown,
+        };
+        PostCommand::State { hosted: key.clone(), state }.entry(&key.computer)
+    }
+
+    /// Decides what follows if the computer of its participant does not know a turn.
+    pub(super) fn miss(&self, no: TurnNo, attempt: u32) -> MissingTurn {
+        let found = self.working().conversation().and_then(|state| {
+            let turn = state.turn(no).filter(|turn| turn.attempt == attempt)?;
+            let address = state.participant(&turn.participant)?.address.as_ref()?;
+            Some((turn.running.is_some(), MemberElsewhere::at(address)?))
+        });
+        match found {
+            None => MissingTurn::Over,
+            Some((true, _)) => MissingTurn::Ends(EngineCommand::Finished {
+                turn: no,
+                attempt,
+                result: Err(Fault::new("interrupted", "Its computer lost it.")),
+                usage: Usage::default(),
+            }),
+            Some((false, MemberElsewhere { computer, session })) => MissingTurn::Waits(
+                PostCommand::Turn { turn: no, attempt, session }.entry(&computer),
+            ),
+        }
+    }
+}

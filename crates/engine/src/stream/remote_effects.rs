@@ -1,0 +1,224 @@
+//! Rows that the events of a stream owe to other computers: to those whose sessions take part in
+//! the conversation, and to those for whose conversations the session of this home takes turns.
+//! Pure.
+//!
+//! Each row is owed in the append of its event, so no crash loses one. (Rulings 34 and 35.)
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_kernel::Conversation;
+use moothall_kernel::event::{Change, Event, Outcome, Posted, RecordedEvent, WhyNot};
+use moothall_kernel::hosted::HostedKey;
+use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, TurnNo};
+use moothall_kernel::link::PartReason;
+use moothall_kernel::participant::Address;
+use moothall_kernel::state::Turn;
+
+use crate::outbox::PostCommand;
+use crate::ports::NewDelivery;
+use crate::sessions::{ADDRESS, SessionId};
+
+/// Returns the rows that events owe, in the order of the events. `before` is the conversation
+/// before them, and `after` the one after them.
+pub(super) fn remote_effects(
+    before: Option<&Conversation>,
+    after: Option<&Conversation>,
+    events: &[RecordedEvent],
+) -> Vec<NewDelivery> {
+    let members = before.into_iter().flat_map(Conversation::agents);
+    let members = members
+        .filter_map(|one| Some((one.id.clone(), MemberElsewhere::at(one.address.as_ref()?)?)));
+    let mut effects = RemoteEffects {
+        before,
+        after,
+        members: members.collect(),
+        stale: BTreeSet::new(),
+        words: BTreeMap::new(),
+        rows: Vec::new(),
+    };
+    events.iter().for_each(|event| effects.hear(event));
+    effects.place_all(events);
+    effects.rows
+}
+
+/// The session of another computer that a participant is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MemberElsewhere {
+    pub(crate) computer: ComputerId,
+    pub(crate) session: SessionId,
+}
+
+impl MemberElsewhere {
+    /// Returns the session of another computer that an address names; `None` for other addresses.
+    pub(crate) fn at(address: &Address) -> Option<Self> {
+        let is_session = address.is_elsewhere() && address.kind == ADDRESS;
+        is_session.then(|| Self {
+            computer: ComputerId::new(address.computer.as_str()),
+            session: SessionId::new(address.local_id.as_str()),
+        })
+    }
+}
+
+/// The rows of a batch of events, and what they depend on.
+struct RemoteEffects<'a> {
+    before: Option<&'a Conversation>,
+    after: Option<&'a Conversation>,
+    /// The participants that are sessions of other computers, as of the event.
+    members: BTreeMap<ParticipantId, MemberElsewhere>,
+    /// The participants that have to be told of the membership they have now.
+    stale: BTreeSet<ParticipantId>,
+    /// The words of turns in this batch that are taken for other computers.
+    words: BTreeMap<TurnNo, Seq>,
+    rows: Vec<NewDelivery>,
+}
+
+impl RemoteEffects<'_> {
+    fn hear(&mut self, recorded: &RecordedEvent) {
+        let at = recorded.seq;
+        match &recorded.event {
+            Event::Controlled { changes, .. } => {
+                changes.iter().for_each(|change| self.change(change, at));
+            }
+            Event::Renamed { .. } | Event::Unarchived { .. } => self.all_are_stale(),
+            Event::Archived { .. } => self.leave_idle(at),
+            Event::Deleted { .. } => {
+                for (_, member) in std::mem::take(&mut self.members) {
+                    self.leave(&member, PartReason::Closed, at);
+                }
+            }
+            Event::Posted(Posted { turn: Some(turn), hosted: Some(_), .. }) => {
+                self.words.insert(*turn, at);
+            }
+            Event::Suppressed { turn: Some(turn), .. } => {
+                self.words.entry(*turn).or_insert(at);
+            }
+            Event::TurnStarted { turn, hosted: Some(key), .. } => self.begin(*turn, key, at),
+            Event::TurnEnded { turn, hosted: Some(key), .. } => {
+                let said = self.words.remove(turn);
+                self.end_hosted(key, said, at);
+            }
+            Event::Skipped { hosted: Some(key), why_not: WhyNot::OverBudget, .. } => {
+                self.end_hosted(key, None, at);
+            }
+            Event::TurnEnded { turn, participant, attempt, outcome, .. } => {
+                let is_answered = matches!(outcome, Outcome::Spoke | Outcome::Passed);
+                if let Some(member) = self.members.get(participant).cloned() {
+                    let lapse = *outcome == Outcome::Expired;
+                    if !is_answered {
+                        self.end_offer((*turn, *attempt), &member, lapse, at);
+                    }
+                    self.leave_closed(participant, &member, at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Follows a change of the participants.
+    fn change(&mut self, change: &Change, at: Seq) {
+        match change {
+            Change::Invited { participant, address, .. } => {
+                if let Some(member) = address.as_ref().and_then(MemberElsewhere::at) {
+                    self.members.insert(participant.clone(), member);
+                }
+                self.all_are_stale();
+            }
+            Change::Uninvited { participant, .. } => {
+                self.all_are_stale();
+                if let Some(member) = self.members.remove(participant) {
+                    self.stale.remove(participant);
+                    self.leave(&member, PartReason::Removed, at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes that the members elsewhere know an old title, or an old list of members.
+    fn all_are_stale(&mut self) {
+        self.stale.extend(self.members.keys().cloned());
+    }
+
+    /// Tells the members of their membership, once for all changes of the batch.
+    fn place_all(&mut self, events: &[RecordedEvent]) {
+        let Some(last) = events.last() else { return };
+        if self.after.is_none_or(Conversation::is_archived) {
+            return;
+        }
+        for participant in std::mem::take(&mut self.stale) {
+            if let Some(MemberElsewhere { computer, session }) =
+                self.members.get(&participant).cloned()
+            {
+                let placed = PostCommand::Placed { participant, session };
+                self.owe(&computer, &placed, last.seq);
+            }
+        }
+    }
+
+    /// Ends the membership of those without an open turn: the conversation is archived. The others
+    /// still get the words of theirs. (Ruling 27.)
+    fn leave_idle(&mut self, at: Seq) {
+        let after = self.after;
+        let has_turn = |id: &ParticipantId| {
+            after.is_some_and(|state| state.open_turns().any(|turn| turn.participant == *id))
+        };
+        let idle: Vec<MemberElsewhere> = self
+            .members
+            .iter()
+            .filter(|(id, _)| !has_turn(id))
+            .map(|(_, member)| member.clone())
+            .collect();
+        idle.iter().for_each(|member| self.leave(member, PartReason::Closed, at));
+    }
+
+    /// Ends a membership with its last turn, if the conversation was archived before.
+    fn leave_closed(&mut self, id: &ParticipantId, member: &MemberElsewhere, at: Seq) {
+        let was_archived = self.before.is_some_and(Conversation::is_archived);
+        let is_over = self.after.is_none_or(|state| {
+            state.is_archived() && state.open_turns().all(|turn| turn.participant != *id)
+        });
+        if was_archived && is_over {
+            self.leave(member, PartReason::Closed, at);
+        }
+    }
+
+    fn leave(&mut self, member: &MemberElsewhere, why: PartReason, at: Seq) {
+        let left = PostCommand::Left { session: member.session.clone(), why };
+        self.owe(&member.computer, &left, at);
+    }
+
+    /// Ends an offer, which may have come already.
+    fn end_offer(
+        &mut self,
+        (turn, attempt): (TurnNo, u32),
+        member: &MemberElsewhere,
+        lapse: bool,
+        at: Seq,
+    ) {
+        let session = member.session.clone();
+        let off = PostCommand::Off { turn, attempt, session, lapse };
+        self.owe(&member.computer, &off, at);
+    }
+
+    fn begin(&mut self, turn: TurnNo, key: &HostedKey, at: Seq) {
+        let Some(asked) = self.turn(turn).map(|turn| turn.cause.seq) else { return };
+        let begun = PostCommand::Begun { hosted: key.clone(), asked };
+        self.owe(&key.computer, &begun, at);
+    }
+
+    fn end_hosted(&mut self, key: &HostedKey, said: Option<Seq>, at: Seq) {
+        let ended = PostCommand::Ended { hosted: key.clone(), said };
+        self.owe(&key.computer, &ended, at);
+    }
+
+    /// Returns a turn that was open before the batch, or is after it.
+    fn turn(&self, no: TurnNo) -> Option<&Turn> {
+        let open = |state: Option<&'_ Conversation>| state.is_some_and(|it| it.turn(no).is_some());
+        let state = if open(self.before) { self.before } else { self.after };
+        state.and_then(|state| state.turn(no))
+    }
+
+    fn owe(&mut self, to: &ComputerId, command: &PostCommand, at: Seq) {
+        self.rows.push(command.entry(to).delivery(0, at));
+    }
+}

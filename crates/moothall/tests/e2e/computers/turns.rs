@@ -1,0 +1,116 @@
+//! Turns across: a conversation of one computer has a session of another as its member.
+
+use moothall_testkit::redis::RedisServer;
+use serde_json::{Value, json};
+
+use super::{paired, until_state};
+use crate::harness::Server;
+use crate::links::{Hall, said, start, until};
+
+/// A workstation whose sessions may be invited from the laptop.
+fn hosting() -> Hall {
+    Hall::with(
+        "[computers.laptop]\nallow = [\"list\", \"message\", \"link\", \"read\", \"invite\"]\n",
+    )
+}
+
+/// Makes a conversation with the workstation's session `builder`.
+async fn thread_with_builder(laptop: &Server<'_>) -> String {
+    let thread = laptop.thread().await;
+    let invite = json!({"invite": {"profile": {"session": "builder@workstation"}}});
+    laptop.control(&thread, invite).await;
+    thread
+}
+
+/// Waits until a conversation has these words of this participant, and returns how often it has.
+async fn until_said(server: &Server<'_>, thread: &str, from: &str, words: &str) -> usize {
+    let wanted = (from.to_owned(), words.to_owned());
+    let count = async || said(server, thread).await.iter().filter(|one| **one == wanted).count();
+    until(words, async || count().await > 0).await;
+    count().await
+}
+
+/// Waits for the end of a turn that failed, and returns its event.
+async fn until_failed(server: &Server<'_>, thread: &str) -> Value {
+    let ended = |event: &Value| {
+        event["content"]["event"] == "ended" && event["content"]["outcome"] == "failed"
+    };
+    let failed = async || server.events(thread).await.into_iter().find(ended);
+    until("a turn fails", async || failed().await.is_some()).await;
+    failed().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invited_session_of_another_computer_is_asked_and_its_answer_comes_back() {
+    let Some(redis) = RedisServer::start(&[]) else { return };
+    let (one, other) = (hosting(), Hall::new());
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
+    let builder = start(&workstation, &one, "builder").await;
+    let thread = thread_with_builder(&laptop).await;
+    let state = laptop.get(&format!("/threads/{thread}/state")).await;
+    assert!(state.to_string().contains("builder.workstation"), "{state}");
+    laptop.say(&thread, "@builder@workstation [say:it builds]").await;
+    assert_eq!(until_said(&laptop, &thread, "builder.workstation", "it builds").await, 1);
+    // It was typed with the name of the computer, and the answer is kept at its home too.
+    assert!(one.taken().iter().any(|prompt| prompt.contains("from the computer laptop")));
+    assert_eq!(until_said(&workstation, &builder.id, "builder", "it builds").await, 1);
+
+    let (workstation, laptop) = (workstation.crash_and_restart(), laptop.crash_and_restart());
+    until_state(&laptop, "workstation", "up").await;
+    until_state(&workstation, "laptop", "up").await;
+    laptop.say(&thread, "@builder@workstation [say:still here]").await;
+    assert_eq!(until_said(&laptop, &thread, "builder.workstation", "still here").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_waits_for_its_computer_and_is_taken_once() {
+    let Some(redis) = RedisServer::start(&[]) else { return };
+    let (one, other) = (hosting(), Hall::new());
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
+    start(&workstation, &one, "builder").await;
+    let thread = thread_with_builder(&laptop).await;
+    workstation.stop();
+    until_state(&laptop, "workstation", "away").await;
+    laptop.say(&thread, "@builder@workstation [say:one]").await;
+    let laptop = laptop.crash_and_restart();
+    // Its prompt is made when it is sent, so later words belong to it.
+    laptop.say(&thread, "@builder@workstation [say:two]").await;
+    let workstation = one.serve();
+    until_state(&laptop, "workstation", "up").await;
+    let answered = async || {
+        let said = said(&laptop, &thread).await;
+        said.iter().any(|(from, _)| from == "builder.workstation")
+    };
+    until("it answers", answered).await;
+    let prompts = one.taken().iter().filter(|prompt| prompt.contains("[say:one]")).count();
+    assert_eq!(prompts, 1, "{:?}", one.taken());
+    drop(workstation);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_computer_that_does_not_allow_invitations_refuses_them() {
+    let Some(redis) = RedisServer::start(&[]) else { return };
+    let (one, other) = (Hall::new(), Hall::new());
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
+    start(&workstation, &one, "builder").await;
+    let thread = laptop.thread().await;
+    let content = json!({"invite": {"profile": {"session": "builder@workstation"}}});
+    let invite = json!({"type": "control", "from": "user", "to": "all", "content": content});
+    let (status, refused) = laptop.post(&format!("/threads/{thread}/events"), invite).await;
+    assert_eq!((status, &refused["error"]["code"]), (403, &json!("computer_refused")), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_ended_fails_its_turns_at_home() {
+    let Some(redis) = RedisServer::start(&[]) else { return };
+    let (one, other) = (hosting(), Hall::new());
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
+    let builder = start(&workstation, &one, "builder").await;
+    let thread = thread_with_builder(&laptop).await;
+    laptop.say(&thread, "@builder@workstation [say:first]").await;
+    until_said(&laptop, &thread, "builder.workstation", "first").await;
+    workstation.accepted(&format!("/sessions/{}/end", builder.id), json!({})).await;
+    laptop.say(&thread, "@builder@workstation [say:second]").await;
+    let failed = until_failed(&laptop, &thread).await;
+    assert!(failed.to_string().contains("session_ended"), "{failed}");
+}
