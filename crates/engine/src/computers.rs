@@ -8,8 +8,9 @@ use moothall_kernel::ids::ComputerId;
 use moothall_kernel::time::{Millis, Timestamp};
 
 pub use remote::{
-    RemoteAnswer, RemoteMessage, RemoteQuestion, RemoteRead, RemoteRefusal, RemoteRefusalKind,
-    RemoteSession, RemoteSpeaker, RemoteWait, RemoteWords,
+    ProposedLink, ProposedMember, RemoteAnswer, RemoteMember, RemoteMessage, RemoteQuestion,
+    RemoteRead, RemoteRefusal, RemoteRefusalKind, RemoteSession, RemoteSpeaker, RemoteWait,
+    RemoteWords,
 };
 pub use turns::{HostedState, RefusedRow, RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn};
 
@@ -139,7 +140,7 @@ pub enum ComputerError {
 
 impl ComputerError {
     /// Returns the error for an answer to another question.
-    pub(crate) fn unfit(computer: &PairedComputer, answer: &RemoteAnswer) -> Self {
+    pub fn unfit(computer: &PairedComputer, answer: &RemoteAnswer) -> Self {
         tracing::warn!(computer = computer.name, ?answer, "an answer does not fit its question");
         let message = "it answered another question than it was asked".to_owned();
         let refusal = RemoteRefusal { kind: RemoteRefusalKind::Other, message };
@@ -184,6 +185,10 @@ pub enum SessionWord<'w> {
 pub trait ComputerDirectory: Send + Sync {
     /// Returns the place that a name means; `None` if no computer has it here.
     fn place_of(&self, name: &str) -> Option<ComputerPlace>;
+    /// Returns this computer; `None` if it has no id yet.
+    fn own(&self) -> Option<PairedComputer>;
+    /// Returns the computer with an id; `None` if it is not paired with this one.
+    fn with_id(&self, id: &ComputerId) -> Option<PairedComputer>;
     /// Returns the computers that are paired with this one, in the order of their names.
     fn paired(&self) -> Vec<PairedComputer>;
     /// Returns the state of a computer, and the time at which it was last seen.
@@ -215,4 +220,24 @@ pub trait ComputerDirectory: Send + Sync {
     /// # Errors
     /// [`ComputerError::NotKept`]; the pair is kept then.
     async fn forget(&self, name: &str) -> Result<bool, ComputerError>;
+}
+
+impl dyn ComputerDirectory {
+    /// Asks a computer for the session that a word means there, to bring it into a conversation of
+    /// this one: a link, or another.
+    ///
+    /// # Errors
+    /// [`ComputerError::Away`] or [`ComputerError::Refused`].
+    pub async fn find(
+        &self,
+        computer: &PairedComputer,
+        word: &str,
+        link: bool,
+    ) -> Result<RemoteSession, ComputerError> {
+        let question = RemoteQuestion::Find { session: word.to_owned(), link };
+        match self.ask(computer, question).await? {
+            RemoteAnswer::Sessions(mut found) if found.len() == 1 => Ok(found.remove(0)),
+            other => Err(ComputerError::unfit(computer, &other)),
+        }
+    }
 }

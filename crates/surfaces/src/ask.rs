@@ -172,7 +172,7 @@ pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink
     // Check here as well: an existing link keeps its title, so this one would never be checked.
     let checked = title.as_deref().map(decide::title).transpose();
     checked.map_err(|why| HallError::Rejected(Box::new(why)))?;
-    Ok(NewLink { members, title, by, exchanges_max })
+    Ok(NewLink { members, elsewhere: Vec::new(), title, by, exchanges_max })
 }
 
 fn no_members() -> ApiError {
@@ -212,15 +212,9 @@ impl Inbound for wire::NewLink {
 /// or its number is 0.
 fn member(door: &Door, given: NewLinkMember) -> ApiResult<Member> {
     let NewLinkMember { session, name, number, role } = given;
-    let status = door.resolve_session(&required("session", session)?)?;
+    let (session, computer) = door.member(&required("session", session)?)?;
     if number == Some(0) {
         return Err(no_number());
     }
-    Ok(Member {
-        session: status.session.id,
-        computer: status.session.computer,
-        name: non_empty(name),
-        number,
-        role: non_empty(role),
-    })
+    Ok(Member { session, computer, name: non_empty(name), number, role: non_empty(role) })
 }

@@ -497,6 +497,7 @@ impl From<SessionError> for ApiError {
             SessionError::Conflict(_) => (Code::SessionConflict, ""),
             SessionError::Host(_) => (Code::TerminalFailed, ""),
             SessionError::Hall(error) => return Self::from(error),
+            SessionError::Computer(error) => return Self::of_computer(&error),
         };
         Self::new(code, sentence(&text, forward))
     }

@@ -8,24 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
 
 use moothall_engine::answers::HallError;
+use moothall_engine::computers::RemoteMember;
 use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::Claim;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
-    Asker, ConversationPlan, JoiningSession, Link, LinkState, Member, NewLink, Session,
-    SessionError, SessionId, SessionSource, address_of, is_session, session_of,
+    ADDRESS, Asker, ConversationPlan, JoiningSession, Link, LinkState, Member, NewLink, Session,
+    SessionError, SessionId, SessionSource, address_of, is_session,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Change, Event, RecordedEvent};
 use moothall_kernel::gathering::MEMBER_KEY;
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::participant::TerminalReach;
+use moothall_kernel::participant::{Address, TerminalReach};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::LINK_KEY;
 
 use crate::directory::Sessions;
 use crate::faults::log_error;
+use crate::links_elsewhere::{invite_elsewhere, remote_address};
 use crate::rooms::changes;
 
 /// Minimum number of members of a link.
@@ -43,7 +45,8 @@ impl Sessions {
         // The server may have stopped between a change of members and the change of the key.
         let members = self.members_known();
         let is_anothers = |claim: &&Claim| {
-            members.get(&claim.stream).is_some_and(|here| key_of(here) != claim.key)
+            let ids = |here: &BTreeSet<SessionId>| here.iter().map(ToString::to_string).collect();
+            members.get(&claim.stream).is_some_and(|here| key_of(&ids(here)) != claim.key)
         };
         held.iter().filter(is_anothers).for_each(|claim| self.begin_rekey(&claim.stream));
         Ok(())
@@ -121,8 +124,8 @@ impl Sessions {
                 .filter(|target| target.starts_with(LINK_KEY))
                 .map(str::to_owned)
                 .collect();
-            let members: BTreeSet<SessionId> =
-                state.participants().iter().filter_map(session_of).collect();
+            let members = session_addresses(state).map(Address::full_id);
+            let members: BTreeSet<String> = members.collect();
             (!state.is_archived() && !held.is_empty() && !members.is_empty())
                 .then(|| (held, bound(&key_of(&members))))
         });
@@ -170,21 +173,37 @@ impl Sessions {
     /// [`SessionError`]; no link was made then.
     pub async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError> {
         let _making = self.shared.making.lock().await;
-        let hall = self.hall()?;
         let sessions = self.members_of(&new)?;
+        match new.elsewhere.is_empty() {
+            true => self.link_here(new, &sessions).await,
+            false => self.link_across(new, &sessions).await,
+        }
+    }
+
+    /// Makes a link that lives on this computer, or returns the one with exactly these members.
+    pub(crate) async fn link_here(
+        &self,
+        new: NewLink,
+        sessions: &[Session],
+    ) -> Result<(Link, LinkState), SessionError> {
+        let hall = self.hall()?;
         // Retries keys that could not be updated. The links of one member suffice, since the wanted
         // link has all members.
         for link in sessions.first().map(|first| self.links_with(&first.id)).unwrap_or_default() {
             self.rekey(&link).await?;
         }
-        let key = key_of(&sessions.iter().map(|session| session.id.clone()).collect());
+        let here = sessions.iter().map(|session| address_of(session).full_id());
+        let there = new.elsewhere.iter().map(|member| remote_address(member).full_id());
+        let key = key_of(&here.chain(there).collect());
         if let Some(claim) =
             hall.store().log.claim(namespace(), &key, hall.now()).await.map_err(log_error)?
         {
             return Ok((self.link_of(&claim.stream).await?, LinkState::Reused));
         }
         let by = self.actor(&new.by)?;
-        let title = new.title.clone().unwrap_or_else(|| title_of(&sessions));
+        let title = new.title.clone().unwrap_or_else(|| title_of(sessions, &new.elsewhere));
+        let others = new.elsewhere.iter().map(invite_elsewhere).collect();
+        let elsewhere = new.elsewhere.clone();
         let usual = (*hall.defaults()).clone();
         let max_exchanges_without_human =
             new.exchanges_max.unwrap_or(usual.max_exchanges_without_human);
@@ -206,12 +225,15 @@ impl Sessions {
                 policy,
                 by,
                 joining: joining.collect(),
-                others: Vec::new(),
+                others,
                 claims: vec![bound(&key)],
                 gathering: None,
                 keep: false,
             })
             .await?;
+        for session in sessions {
+            self.forget_waits_of(&session.id, &elsewhere).await?;
+        }
         self.notify_of_sessions();
         Ok((self.link_of(&stream).await?, LinkState::Created))
     }
@@ -226,12 +248,16 @@ impl Sessions {
             .map(|member| Ok(self.living(&member.session)?.session()))
             .collect::<Result<_, SessionError>>()?;
         let distinct: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
-        if distinct.len() < MEMBERS_MIN || distinct.len() != sessions.len() {
+        let elsewhere: BTreeSet<Address> = new.elsewhere.iter().map(remote_address).collect();
+        let is_distinct =
+            distinct.len() == sessions.len() && elsewhere.len() == new.elsewhere.len();
+        if distinct.len() + elsewhere.len() < MEMBERS_MIN || !is_distinct {
             return Err(SessionError::Invalid(
                 "A link needs at least two different sessions.".into(),
             ));
         }
-        let numbers: Vec<u32> = new.members.iter().filter_map(|member| member.number).collect();
+        let members = new.members.iter().chain(new.elsewhere.iter().map(|far| &far.member));
+        let numbers: Vec<u32> = members.filter_map(|member| member.number).collect();
         if numbers.iter().collect::<BTreeSet<_>>().len() != numbers.len() {
             return Err(SessionError::Invalid(
                 "Two members of a link have the same number.".into(),
@@ -261,6 +287,7 @@ impl Sessions {
         for stream in streams {
             links.extend(Some(self.link_of(&stream).await?).filter(|link| link.active));
         }
+        links.extend(self.links_elsewhere(of).await?);
         Ok(links)
     }
 
@@ -280,9 +307,8 @@ impl Sessions {
         let read = self.hall()?.view(id, |state| state.is_link().then(|| link_in(state))).await;
         match read {
             Ok(Some(link)) => Ok(Link { waits_for: self.waits_of_link(&link), ..link }),
-            Ok(None) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => {
-                Err(SessionError::NoLink)
-            }
+            Ok(None) => Err(SessionError::NoLink),
+            Err(HallError::NotFound(_) | HallError::Deleted(_)) => self.link_elsewhere(id).await,
             Err(error) => Err(error.into()),
         }
     }
@@ -297,6 +323,9 @@ impl Sessions {
         let link = self.link_of(id).await?;
         if !link.active {
             return Err(SessionError::NoLink);
+        }
+        if !self.links_known().contains(id) {
+            return self.close_elsewhere(id, by).await;
         }
         let by = match by {
             Asker::Actor(actor) => actor.clone(),
@@ -343,8 +372,9 @@ impl Sessions {
         let leave = StreamCommand::Leave { at: address_of(session) };
         let gathering = self.gathering_of(&session.id).await?;
         let left = self.links_with(&session.id).into_iter().chain(gathering);
-        let owed: Vec<OutboxEntry> =
+        let mut owed: Vec<OutboxEntry> =
             left.map(|stream| OutboxEntry::to_stream(&stream, &leave)).collect();
+        owed.extend(self.leaving_elsewhere(&session.id).await?);
         let by = Actor::human(ParticipantId::moothall());
         self.hall()?
             .submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed)
@@ -366,9 +396,16 @@ fn namespace() -> &'static str {
     LINK_KEY.trim_end_matches(':')
 }
 
-/// Returns the key of a set of members, within the namespace of links.
-fn key_of(members: &BTreeSet<SessionId>) -> String {
-    let set = members.iter().map(SessionId::as_str).collect::<Vec<_>>().join(",");
+/// Returns the addresses of the participants that are sessions, on any computer.
+fn session_addresses(state: &Conversation) -> impl Iterator<Item = &Address> {
+    let addresses = state.participants().iter().filter_map(|one| one.address.as_ref());
+    addresses.filter(|address| address.kind == ADDRESS)
+}
+
+/// Returns the key of a set of members, within the namespace of links. Each is named by its full
+/// id, which for a session of this computer is its id alone.
+fn key_of(members: &BTreeSet<String>) -> String {
+    let set = members.iter().map(String::as_str).collect::<Vec<_>>().join(",");
     // Hashed, because many ids would exceed the length of a claim.
     blake3::hash(set.as_bytes()).to_hex().to_string()
 }
@@ -381,13 +418,20 @@ fn bound(key: &str) -> String {
 /// The separator of names in the title of a link.
 const BETWEEN_NAMES: &str = " ↔ ";
 
-fn title_of(sessions: &[Session]) -> String {
-    let names: Vec<&str> = sessions.iter().map(|session| session.name.as_str()).collect();
-    names.join(BETWEEN_NAMES)
+fn title_of(sessions: &[Session], elsewhere: &[RemoteMember]) -> String {
+    let here = sessions.iter().map(|session| session.name.to_string());
+    let there = elsewhere.iter().map(|far| format!("{}@{}", far.session.name, far.computer.name));
+    here.chain(there).collect::<Vec<_>>().join(BETWEEN_NAMES)
 }
 
-pub(crate) fn invite_as(mut invite: Invite, session: &Session, member: &Member) -> Invite {
-    invite.profile.nickname = member.name.clone().filter(|name| name != session.name.as_str());
+pub(crate) fn invite_as(invite: Invite, session: &Session, member: &Member) -> Invite {
+    nickname_as(invite, session.name.as_str(), member)
+}
+
+/// Returns an invitation with the name, number and role of a member. `own` is the name that it has
+/// without them.
+pub(crate) fn nickname_as(mut invite: Invite, own: &str, member: &Member) -> Invite {
+    invite.profile.nickname = member.name.clone().filter(|name| name != own);
     invite.profile.roles = member.role.clone().map(|role| vec![role]);
     Invite { number: member.number, ..invite }
 }
@@ -396,9 +440,10 @@ pub(crate) fn invite_as(mut invite: Invite, session: &Session, member: &Member) 
 /// `waits_for` stays empty here.
 fn link_in(state: &Conversation) -> Link {
     let members = state.participants().iter().filter_map(|participant| {
+        let address = participant.address.as_ref().filter(|address| address.kind == ADDRESS)?;
         Some(Member {
-            session: session_of(participant)?,
-            computer: participant.address.as_ref()?.computer.clone(),
+            session: SessionId::new(address.local_id.as_str()),
+            computer: address.computer.clone(),
             name: Some(participant.name().to_owned()),
             number: participant.number,
             role: participant.profile.roles().first().cloned(),

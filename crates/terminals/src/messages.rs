@@ -33,11 +33,11 @@ const MESSAGES_MAX: usize = 5_000;
 
 /// The outcome of words in a conversation.
 #[derive(Default)]
-struct PostOutcome {
+pub(crate) struct PostOutcome {
     /// The position of the words; unset if they were held back.
-    seq: Option<Seq>,
+    pub(crate) seq: Option<Seq>,
     /// `held` or `stopped`, if the words were held back.
-    held: Option<&'static str>,
+    pub(crate) held: Option<&'static str>,
 }
 
 impl Sessions {
@@ -90,6 +90,7 @@ impl Sessions {
         });
         let new = NewLink {
             members: members.into(),
+            elsewhere: Vec::new(),
             title: None,
             by: message.from.clone(),
             exchanges_max: None,
@@ -97,7 +98,8 @@ impl Sessions {
         let (link, state) = self.link(new).await?;
         self.unlisten(&message.to, caller).await?;
         let said = self.say_in(&link.id, &message.from, &message.text, key).await?;
-        let recipients = if said.held.is_none() { others(&link, caller) } else { Vec::new() };
+        let recipients =
+            if said.held.is_none() { self.recipients(&link, caller) } else { Vec::new() };
         Ok(SendResult {
             stream: link.id.clone(),
             seq: said.seq,
@@ -109,7 +111,7 @@ impl Sessions {
     }
 
     /// Posts words in a link, as a member or as a person.
-    async fn say_in(
+    pub(crate) async fn say_in(
         &self,
         link: &StreamId,
         from: &Asker,
@@ -222,7 +224,11 @@ impl Sessions {
         })
     }
 
-    async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), SessionError> {
+    pub(crate) async fn unlisten(
+        &self,
+        target: &SessionId,
+        caller: &SessionId,
+    ) -> Result<(), SessionError> {
         self.hall()?.store().sessions.unlisten(target, caller).await.map_err(log_error)
     }
 
@@ -244,7 +250,10 @@ impl Sessions {
             .flat_map(|link| others(link, &session.id))
             .collect();
         let mut callers = book.listeners(&session.id).await.map_err(log_error)?;
-        callers.retain(|caller| !linked.contains(caller));
+        callers.retain(|caller| {
+            let elsewhere = RemoteWait::of_listener(caller).map(|(_, wait)| wait.waiter);
+            !linked.contains(elsewhere.as_ref().unwrap_or(caller))
+        });
         let owed: Vec<OutboxEntry> =
             callers.iter().filter_map(|caller| self.finished_for(session, caller)).collect();
         if !owed.is_empty() {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::{Answer, HallError, Idempotency};
 use moothall_engine::crash;
-use moothall_engine::outbox::{OutboxEntry, StreamCommand};
+use moothall_engine::outbox::{OutboxEntry, PostCommand, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Durability, LogError};
 use moothall_engine::sessions::{
     HostFault, Key, Pane, PaneState, Paste, PasteReport, Record, RecordQuery, SessionError, View,
@@ -15,7 +15,9 @@ use moothall_engine::sessions::{
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Fault, RecordedEvent, SuppressedBecause, Usage};
+use moothall_kernel::hosted::HostedKey;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::link::JoinedConversation;
 use moothall_kernel::participant::{Address, Participant};
 use moothall_kernel::permission::{Question, WithdrawalReason};
 use moothall_kernel::time::Millis;
@@ -162,12 +164,13 @@ impl Runner {
     /// Carries out the steps of a report in their order, up to the first error. If one of them is
     /// about words, the id of the program's conversation is then saved for a resume.
     async fn keep_all(&mut self, steps: Vec<(String, KeptItem)>) -> Result<(), SessionError> {
-        let crossed = self.crossed(&steps);
+        let hosted = self.hosted_of(&steps).await?;
+        let reach = WordReach { crossed: self.crossed(&steps, hosted.as_ref()).await?, hosted };
         let is_of_words =
             |step: &KeptItem| !matches!(step, KeptItem::Native(_) | KeptItem::Listeners);
         let took = steps.iter().any(|(_, step)| is_of_words(step));
         for (id, step) in steps {
-            self.keep(&id, step, &crossed).await?;
+            self.keep(&id, step, &reach).await?;
         }
         if took {
             self.remember().await;
@@ -192,13 +195,12 @@ impl Runner {
         }
     }
 
-    /// Carries out one step of a report. `id` is the idempotency key of its words, and `crossed`
-    /// has the conversations that receive words of the same report.
+    /// Carries out one step of a report. `id` is the idempotency key of its words.
     async fn keep(
         &mut self,
         id: &str,
         step: KeptItem,
-        crossed: &[StreamId],
+        reach: &WordReach,
     ) -> Result<(), SessionError> {
         match step {
             KeptItem::Native(native) => {
@@ -208,10 +210,12 @@ impl Runner {
             KeptItem::Result { key, result } => self.keep_result(id, &key, result).await,
             KeptItem::Late { key, text } => self.say_late(id, &key.stream, &text).await,
             KeptItem::Cross { text, except, typed } => {
-                self.cross(id, &text, except.as_ref(), typed).await
+                self.cross(id, &text, except.as_ref(), (typed, reach.hosted.as_ref())).await
             }
             KeptItem::Home(text) => self.post_home(id, &text, false, Vec::new()).await.map(drop),
-            KeptItem::Listeners => self.sessions.tell_listeners(&self.session, id, crossed).await,
+            KeptItem::Listeners => {
+                self.sessions.tell_listeners(&self.session, id, &reach.crossed).await
+            }
         }
     }
 
@@ -272,9 +276,18 @@ impl Runner {
         id: &str,
         text: &str,
         except: Option<&StreamId>,
-        typed: bool,
+        (typed, hosted): (bool, Option<&HostedKey>),
     ) -> Result<(), SessionError> {
-        let owed = self.owed_to_links(text, except, typed).await;
+        let elsewhere = self.sessions.joined_links(&self.session.id).await?;
+        let (has_words, others): (Vec<_>, Vec<_>) = elsewhere
+            .into_iter()
+            .partition(|link| hosted.is_some_and(|key| link.is(&key.computer, &key.stream)));
+        let mut recipients = BTreeSet::from([address_of(&self.session)]);
+        recipients.extend(has_words.iter().flat_map(addresses));
+        let mut owed = self.owed_to_links(text, except, typed, &mut recipients).await;
+        owed.extend(
+            others.iter().map(|link| self.owed_elsewhere(text, link, typed, &mut recipients)),
+        );
         let home = &self.session.id;
         let is_said = except != Some(home) && self.post_home(id, text, typed, owed.clone()).await?;
         if is_said || owed.is_empty() {
@@ -293,6 +306,7 @@ impl Runner {
         text: &str,
         except: Option<&StreamId>,
         typed: bool,
+        recipients: &mut BTreeSet<Address>,
     ) -> Vec<OutboxEntry> {
         let at = address_of(&self.session);
         let mut rooms = Vec::new();
@@ -321,11 +335,10 @@ impl Runner {
         }
         // `false` sorts first: the conversation that has the words, then links that are not held.
         rooms.sort();
-        let (mut recipients, mut owed) = (BTreeSet::from([at.clone()]), Vec::new());
+        let mut owed = Vec::new();
         for (is_owed, _, link, members, reached) in rooms {
             let (text, at) = (text.to_owned(), at.clone());
-            let elsewhere =
-                members.intersection(&recipients).filter(|other| **other != at).cloned();
+            let elsewhere = members.intersection(recipients).filter(|other| **other != at).cloned();
             let say = StreamCommand::Say { elsewhere: elsewhere.collect(), at, text, typed };
             owed.extend(is_owed.then(|| OutboxEntry::to_stream(&link, &say)));
             recipients.extend(reached);
@@ -333,16 +346,70 @@ impl Runner {
         owed
     }
 
-    /// Returns the conversations that receive the words of these steps.
-    fn crossed(&self, steps: &[(String, KeptItem)]) -> Vec<StreamId> {
-        let reached = |step: &KeptItem| match step {
-            KeptItem::Result { key, .. } | KeptItem::Late { key, .. } => vec![key.stream.clone()],
-            KeptItem::Cross { .. } => {
-                self.sessions.links_with(&self.session.id).into_iter().collect()
-            }
-            KeptItem::Native(_) | KeptItem::Home(_) | KeptItem::Listeners => Vec::new(),
+    /// Returns the row that takes words to a link of another computer. Members that read them in
+    /// another link are named, as in a link of this computer.
+    fn owed_elsewhere(
+        &self,
+        text: &str,
+        link: &JoinedConversation,
+        typed: bool,
+        recipients: &mut BTreeSet<Address>,
+    ) -> OutboxEntry {
+        let own = address_of(&self.session);
+        let members: BTreeSet<Address> = addresses(link).collect();
+        let elsewhere = members.intersection(recipients).filter(|other| **other != own).cloned();
+        let words = PostCommand::Words {
+            link: link.stream.clone(),
+            session: self.session.id.clone(),
+            text: text.to_owned(),
+            typed,
+            elsewhere: elsewhere.collect(),
         };
-        steps.iter().flat_map(|(_, step)| reached(step)).collect()
+        recipients.extend(members);
+        words.entry(&link.computer)
+    }
+
+    /// Returns the turn of another computer whose result is among these steps.
+    async fn hosted_of(
+        &self,
+        steps: &[(String, KeptItem)],
+    ) -> Result<Option<HostedKey>, SessionError> {
+        let home = &self.session.id;
+        let turn = steps.iter().find_map(|(_, step)| match step {
+            KeptItem::Result { key, .. } | KeptItem::Late { key, .. } => {
+                (key.stream == *home).then_some(key.turn)
+            }
+            _ => None,
+        });
+        let Some(turn) = turn else { return Ok(None) };
+        let hall = self.sessions.hall()?;
+        let hosted = hall.view(home, move |state| {
+            state.turn(turn).and_then(|turn| turn.hosted.as_deref().cloned())
+        });
+        Ok(hosted.await?)
+    }
+
+    /// Returns the conversations, of all computers, that receive the words of these steps.
+    async fn crossed(
+        &self,
+        steps: &[(String, KeptItem)],
+        hosted: Option<&HostedKey>,
+    ) -> Result<Vec<StreamId>, SessionError> {
+        let mut crossed: Vec<StreamId> = hosted.map(|key| key.stream.clone()).into_iter().collect();
+        for (_, step) in steps {
+            match step {
+                KeptItem::Result { key, .. } | KeptItem::Late { key, .. } => {
+                    crossed.push(key.stream.clone());
+                }
+                KeptItem::Cross { .. } => {
+                    crossed.extend(self.sessions.links_with(&self.session.id));
+                    let elsewhere = self.sessions.joined_links(&self.session.id).await?;
+                    crossed.extend(elsewhere.into_iter().map(|link| link.stream));
+                }
+                KeptItem::Native(_) | KeptItem::Home(_) | KeptItem::Listeners => {}
+            }
+        }
+        Ok(crossed)
     }
 
     /// Asks people a question outside turns. If that fails, a notice tells them to look at the
@@ -420,6 +487,19 @@ impl Runner {
         let is_said = said.is_ok();
         ignore_refusal(said).map(|()| is_said)
     }
+}
+
+/// The conversations that the words of a report reach.
+struct WordReach {
+    /// Those of all computers that receive words of the report.
+    crossed: Vec<StreamId>,
+    /// The turn of another computer that the report ends.
+    hosted: Option<HostedKey>,
+}
+
+/// Returns the addresses of the members of a link.
+fn addresses(link: &JoinedConversation) -> impl Iterator<Item = Address> {
+    link.members.iter().map(|member| member.address.clone())
 }
 
 /// Treats a refusal by the rules as success: the refused words are in the trace.

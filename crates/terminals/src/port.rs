@@ -11,15 +11,15 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::{LogError, TargetKind};
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
-    Asker, ConversationPlan, Excerpt, FirstWords, Link, LinkState, Message, MessageReader, NewLink,
-    NewObserved, NewSession, PaneNews, Resident, Residents, ResumedSession, SendResult,
-    SessionData, SessionDirectory, SessionError, SessionId, Status, View,
+    Asker, ConversationPlan, Excerpt, FirstWords, Link, LinkState, Message, MessageElsewhere,
+    MessageReader, NewLink, NewObserved, NewSession, PaneNews, Resident, Residents, ResumedSession,
+    SendResult, SessionData, SessionDirectory, SessionError, SessionId, Status, View,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::event::RecordedEvent;
-use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
 use moothall_kernel::talk::TalkRequest;
 use tokio::sync::broadcast;
@@ -235,6 +235,23 @@ impl SessionDirectory for Sessions {
         new: AuthorizedRequest<ConversationPlan>,
     ) -> Result<StreamId, SessionError> {
         Sessions::convene(self, new.into_inner()).await
+    }
+
+    async fn send_elsewhere(
+        &self,
+        message: AuthorizedRequest<MessageElsewhere>,
+        key: Option<Idempotency>,
+    ) -> Result<Option<SendResult>, SessionError> {
+        Sessions::send_elsewhere(self, message.into_inner(), key).await
+    }
+
+    async fn meets_elsewhere(
+        &self,
+        session: &SessionId,
+        computer: &ComputerId,
+        word: &str,
+    ) -> Result<bool, SessionError> {
+        Sessions::meets_elsewhere(self, session, computer, word).await
     }
 
     async fn link(

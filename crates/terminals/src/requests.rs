@@ -6,8 +6,14 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::computers::{RemoteMessage, RemoteSpeaker, SessionWord};
-use moothall_engine::sessions::{Asker, Message, SessionError, SessionId, is_session, session_of};
+use moothall_engine::computers::{
+    ComputerError, PairedComputer, RemoteMember, RemoteMessage, RemoteRefusalKind, RemoteSpeaker,
+    SessionWord,
+};
+use moothall_engine::sessions::{
+    Asker, Member, Message, MessageElsewhere, NewLink, SessionError, SessionId, is_session,
+    session_of,
+};
 use moothall_kernel::command::{Actor, EngineCommand};
 use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
@@ -136,6 +142,14 @@ impl Sessions {
         let hall = self.hall()?;
         if let SessionWord::There { computer, name } = hall.meaning(talk.to.as_str())? {
             let speaker = self.name_at_home(&own).await?.id.to_string();
+            match self.link_allowed(&own, &computer, name, &talk.message, &key).await {
+                Ok(outcome) => return Ok(outcome),
+                // The message waits for the other computer, or goes without a link.
+                Err(SessionError::Computer(ComputerError::Away { .. })) => {}
+                Err(SessionError::Computer(ComputerError::Refused { refusal, .. }))
+                    if refusal.kind == RemoteRefusalKind::NotAllowed => {}
+                Err(error) => return Err(error),
+            }
             let from = RemoteSpeaker { name: speaker, session: Some(own) };
             let message = RemoteMessage { to: name.to_owned(), from, text: talk.message.clone() };
             hall.post_message(&computer, message, Some(key)).await?;
@@ -150,6 +164,49 @@ impl Sessions {
             close_link: false,
         };
         let sent = self.send_once(message, Some(key)).await?;
+        let unsaid =
+            sent.held.map(|word| format!("the link is {word} until a person speaks there"));
+        Ok(TalkOutcome::Linked { link: sent.stream, unsaid })
+    }
+
+    /// Links the asker with a session of another computer, and says its first words there.
+    async fn link_allowed(
+        &self,
+        own: &SessionId,
+        computer: &PairedComputer,
+        name: &str,
+        words: &str,
+        key: &Idempotency,
+    ) -> Result<TalkOutcome, SessionError> {
+        let directory = self.hall()?.computers().ok_or(ComputerError::Absent)?;
+        let found = directory.find(computer, name, true).await?;
+        let message = MessageElsewhere {
+            from: own.clone(),
+            computer: computer.clone(),
+            word: found.id.clone(),
+            text: words.to_owned(),
+            close_link: false,
+        };
+        let member = |session: &SessionId, number| Member {
+            session: session.clone(),
+            computer: String::new(),
+            name: None,
+            number: Some(number),
+            role: None,
+        };
+        let other = SessionId::new(found.id.as_str());
+        let far =
+            RemoteMember { computer: computer.clone(), session: found, member: member(&other, 2) };
+        self.link(NewLink {
+            members: vec![member(own, 1)],
+            elsewhere: vec![far],
+            title: None,
+            by: Asker::Session(own.clone()),
+            exchanges_max: None,
+        })
+        .await?;
+        let sent = self.send_elsewhere(message, Some(key.clone())).await?;
+        let sent = sent.ok_or(SessionError::NoLink)?;
         let unsaid =
             sent.held.map(|word| format!("the link is {word} until a person speaks there"));
         Ok(TalkOutcome::Linked { link: sent.stream, unsaid })

@@ -7,6 +7,7 @@ use moothall_engine::computers::{
 use moothall_engine::sessions::SessionId;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::link::PartReason;
+use moothall_kernel::participant::Address;
 use serde::{Deserialize, Serialize};
 
 /// Longest kind of a body that is repeated in a report, in characters.
@@ -42,6 +43,36 @@ pub(super) enum Body {
         session: SessionId,
         /// The reason.
         why: PartReason,
+    },
+    /// Words of a session of the sender, for a link that lives on the receiver.
+    Words {
+        /// The link.
+        stream: StreamId,
+        /// The session.
+        session: SessionId,
+        /// The words.
+        text: String,
+        /// True if a person typed them at the session's terminal.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        typed: bool,
+        /// The members that read the words in another conversation. Each address names its
+        /// computer.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        elsewhere: Vec<Address>,
+    },
+    /// A session of the sender ends a link that lives on the receiver, for all its members.
+    Close {
+        /// The link.
+        stream: StreamId,
+        /// The session.
+        session: SessionId,
+    },
+    /// A session of the sender leaves a link that lives on the receiver.
+    Leave {
+        /// The link.
+        stream: StreamId,
+        /// The session.
+        session: SessionId,
     },
     /// An offer of a turn to a session of the receiver.
     Turn(RemoteOffer),
@@ -120,9 +151,9 @@ impl Body {
     /// # Errors
     /// [`BodyError`] if the kind is unknown, or the body is not as its kind demands.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, BodyError> {
-        const KINDS: [&str; 12] = [
-            "say", "finished", "refused", "placed", "left", "turn", "off", "probe", "begun",
-            "ended", "state", "void",
+        const KINDS: [&str; 15] = [
+            "say", "finished", "refused", "placed", "left", "words", "close", "leave", "turn",
+            "off", "probe", "begun", "ended", "state", "void",
         ];
         #[derive(Deserialize)]
         struct BodyKind {

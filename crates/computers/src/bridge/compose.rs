@@ -14,7 +14,7 @@ use moothall_kernel::event::{Event, Fault, Posted, Usage};
 use moothall_kernel::hosted::{HostedKey, HostedWords};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::link::FarMember;
-use moothall_kernel::participant::Participant;
+use moothall_kernel::participant::{Address, Participant};
 
 use super::body::Body;
 use crate::frame::ROW_LEN_MAX;
@@ -73,6 +73,12 @@ impl Composer<'_> {
                 self.place(stream, participant, session).await?.map_or(Body::Void, Body::Placed)
             }
             PostCommand::Left { session, why } => Body::Left { stream, session, why },
+            PostCommand::Words { link: stream, session, text, typed, mut elsewhere } => {
+                elsewhere.iter_mut().for_each(|address| self.name_computer(address));
+                Body::Words { stream, session, text, typed, elsewhere }
+            }
+            PostCommand::Close { link: stream, session } => Body::Close { stream, session },
+            PostCommand::Leave { link: stream, session } => Body::Leave { stream, session },
             PostCommand::Turn { turn, attempt, session } => {
                 let key = TurnKey { stream: stream.clone(), turn, attempt };
                 let turn = RemoteTurn { stream, turn, attempt };
@@ -86,7 +92,10 @@ impl Composer<'_> {
                 Body::Probe { turn: RemoteTurn { stream, turn, attempt }, session }
             }
             PostCommand::Begun { hosted, asked } => self.begun(&stream, &hosted, asked).await?,
-            PostCommand::Ended { hosted, said } => {
+            PostCommand::Ended { hosted, parted: true, .. } => {
+                Body::Ended(RemoteEnd::parted(&hosted))
+            }
+            PostCommand::Ended { hosted, said, parted: false } => {
                 self.ended(&stream, row.through_seq, &hosted, said).await?
             }
             PostCommand::State { hosted, state } => {
@@ -94,6 +103,13 @@ impl Composer<'_> {
             }
             PostCommand::Void => Body::Void,
         })
+    }
+
+    /// Names the computer of an address: outside of this computer, none is "here".
+    fn name_computer(&self, address: &mut Address) {
+        if address.computer.is_empty() {
+            self.own.clone_into(&mut address.computer);
+        }
     }
 
     /// Returns an event of a conversation; `None` if it is gone.
@@ -157,6 +173,7 @@ impl Composer<'_> {
                 stream: state.stream().clone(),
                 title: state.name().to_owned(),
                 link: state.is_link(),
+                created_at: state.created_at(),
                 session,
                 participant,
                 members: state.agents().filter_map(|one| member_of(one, &own)).collect(),

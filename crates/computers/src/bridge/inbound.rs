@@ -28,13 +28,14 @@ pub(super) struct PlannedRow {
     pub(super) request: TakenRow,
     /// The wait that begins before the row is taken: the session here and the waiting one.
     pub(super) begins: Option<(SessionId, SessionId)>,
-    /// The wait that is over once the row is taken: the session elsewhere and the waiting one.
-    pub(super) ends: Option<(SessionId, SessionId)>,
+    /// The waits that are over once the row is taken: the session for which the other waits, and
+    /// that one.
+    pub(super) ends: Vec<(SessionId, SessionId)>,
 }
 
 impl From<TakenRow> for PlannedRow {
     fn from(request: TakenRow) -> Self {
-        Self { request, begins: None, ends: None }
+        Self { request, begins: None, ends: Vec::new() }
     }
 }
 
@@ -66,7 +67,7 @@ impl RowReader<'_> {
             Ok(Body::Finished(wait)) => {
                 // Without its wait, another computer could say this as often as it likes.
                 let taking = taking.without_refusal();
-                let name = self.address(&wait);
+                let name = self.word(&wait);
                 let text = format!(
                     "Session \"{name}\" finished its turn. Use get_session_data(session_id=\"{name}\") \
                      to read what it said."
@@ -81,9 +82,18 @@ impl RowReader<'_> {
                     (line(&code, CODE_CHARS_MAX), line(&message, MESSAGE_CHARS_MAX));
                 self.refused(taking, RefusalWords { number, code, message }, about).await?
             }
-            Ok(Body::Placed(place)) => self.placed(taking, place).into(),
+            Ok(Body::Placed(place)) => self.placed(taking, place).await?,
             Ok(Body::Left { stream, session, why }) => {
                 self.left(taking, (stream, session, why)).into()
+            }
+            Ok(Body::Words { stream, session, text, typed, elsewhere }) => {
+                self.words(taking, stream, (session, text, typed), elsewhere).await?.into()
+            }
+            Ok(Body::Close { stream, session }) => {
+                self.closed(taking, stream, session).await?.into()
+            }
+            Ok(Body::Leave { stream, session }) => {
+                self.leaves(taking, stream, session).await?.into()
             }
             Ok(Body::Turn(offer)) => self.offered(taking, offer).await?.into(),
             Ok(Body::Off { turn, session, lapse }) => {
@@ -115,7 +125,7 @@ impl RowReader<'_> {
                 return Ok(self.place_refused(taking, stream, session).await?.into());
             }
             Some(RefusedRow::Wait(wait)) => {
-                let name = self.address(&wait);
+                let name = self.word(&wait);
                 let text = format!("The message to \"{name}\" was not taken: {message} ({code})");
                 if let Some(told) = self.told(&taking, &wait, text).await? {
                     return Ok(told);
@@ -162,7 +172,7 @@ impl RowReader<'_> {
         let far = Some(Box::new(self.caller.origin(None)));
         let post = Post { to, far, ..Post::new(from, text) };
         let request = said(taking.clone(), wait.waiter.clone(), post);
-        let ends = Some((wait.target(&self.caller.computer), wait.waiter.clone()));
+        let ends = vec![(wait.target(&self.caller.computer), wait.waiter.clone())];
         Ok(Some(PlannedRow { ends, ..request.into() }))
     }
 
@@ -174,7 +184,7 @@ impl RowReader<'_> {
     }
 
     /// Returns the session for which a session here waits, as it is written here.
-    fn address(&self, wait: &RemoteWait) -> String {
+    fn word(&self, wait: &RemoteWait) -> String {
         format!("{}@{}", line(&wait.word, CODE_CHARS_MAX), self.caller.name)
     }
 }

@@ -271,6 +271,15 @@ impl ComputerDirectory for Directory {
         pairs.named(&name).map(|pair| ComputerPlace::Elsewhere(paired(&pair)))
     }
 
+    fn own(&self) -> Option<PairedComputer> {
+        let own = self.book()?.own();
+        Some(PairedComputer { id: kernel_id(own.id), name: own.name.to_string() })
+    }
+
+    fn with_id(&self, id: &moothall_kernel::ids::ComputerId) -> Option<PairedComputer> {
+        self.book()?.get(id.as_str().parse().ok()?).as_ref().map(paired)
+    }
+
     fn paired(&self) -> Vec<PairedComputer> {
         let pairs = self.book().map(|pairs| pairs.all()).unwrap_or_default();
         let mut all: Vec<PairedComputer> = pairs.iter().map(paired).collect();

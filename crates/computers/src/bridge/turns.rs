@@ -1,8 +1,11 @@
 //! The requests of rows about conversations over several computers: memberships, and turns.
 
+use moothall_engine::access::MESSAGE_BYTES_MAX;
 use moothall_engine::computers::{
     HostedState, RefusedRow, RemoteEnd, RemoteOffer, RemotePlace, RemoteRefusal, RemoteTurn,
+    RemoteWait,
 };
+use moothall_engine::outbox::StreamCommand;
 use moothall_engine::ports::LogError;
 use moothall_engine::residents::{ResidentHall, TakenRow};
 use moothall_engine::sessions::{ADDRESS, SessionId};
@@ -11,23 +14,54 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
-use moothall_kernel::link::PartReason;
-use moothall_kernel::participant::Participant;
+use moothall_kernel::link::{JoinedConversation, PartReason};
+use moothall_kernel::participant::{Address, Participant};
+use moothall_kernel::text;
 
-use super::inbound::RowReader;
+use super::inbound::{PlannedRow, RowReader};
 
 impl RowReader<'_> {
     /// Returns the request to note that a session here takes part in a conversation of the caller.
-    pub(super) fn placed(&self, taking: Taking, place: RemotePlace) -> TakenRow {
-        let about =
-            RefusedRow::Place { stream: place.stream.clone(), session: place.session.clone() };
-        let taking = taking.about(Some(about));
+    /// In a link, the other members get its answers: their waits for it are over. (SC-3)
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read now.
+    pub(super) async fn placed(
+        &self,
+        taking: Taking,
+        place: RemotePlace,
+    ) -> Result<PlannedRow, LogError> {
+        let (stream, session) = (place.stream.clone(), place.session.clone());
+        let taking = taking.about(Some(RefusedRow::Place { stream, session }));
         match self.hall.place_from(self.caller, place, &self.own) {
             Ok((session, joined)) => {
-                decided(taking, session, EngineCommand::Join(Box::new(joined)))
+                let ends = self.waits_in(&session, &joined).await?;
+                let row = decided(taking, session, EngineCommand::Join(Box::new(joined)));
+                Ok(PlannedRow { ends, ..row.into() })
             }
-            Err(refusal) => refused(taking, &refusal),
+            Err(refusal) => Ok(refused(taking, &refusal).into()),
         }
+    }
+
+    /// Returns the waits for a session of the other members of a link.
+    async fn waits_in(
+        &self,
+        session: &SessionId,
+        link: &JoinedConversation,
+    ) -> Result<Vec<(SessionId, SessionId)>, LogError> {
+        if !link.link {
+            return Ok(Vec::new());
+        }
+        let listeners = self.open_hall()?.store().sessions.listeners(session).await?;
+        let is_member = |listener: &SessionId| {
+            let Some((computer, wait)) = RemoteWait::of_listener(listener) else { return false };
+            link.members.iter().any(|member| {
+                member.address.computer == computer.as_str()
+                    && member.address.local_id == wait.waiter.as_str()
+            })
+        };
+        let over = listeners.into_iter().filter(is_member);
+        Ok(over.map(|listener| (session.clone(), listener)).collect())
     }
 
     /// Returns the request to end that membership.
@@ -39,6 +73,110 @@ impl RowReader<'_> {
         let computer = self.caller.computer.clone();
         let part = EngineCommand::Part { computer, stream, why };
         decided(taking.without_refusal(), session, part)
+    }
+
+    /// Returns the request to say the words of a session of the caller in a link of this computer.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read now.
+    pub(super) async fn words(
+        &self,
+        taking: Taking,
+        stream: StreamId,
+        (at, text, typed): (SessionId, String, bool),
+        elsewhere: Vec<Address>,
+    ) -> Result<TakenRow, LogError> {
+        let text = text::clean(&text);
+        if text::is_empty_looking(&text) || text.len() > MESSAGE_BYTES_MAX {
+            let why =
+                format!("Words have some visible text, and at most {MESSAGE_BYTES_MAX} bytes.");
+            return Ok(TakenRow::refused(taking, "invalid_message", &why));
+        }
+        let elsewhere = elsewhere.into_iter().map(|address| self.local(address)).collect();
+        let say = StreamCommand::Say { at: self.address(&at), text, typed, elsewhere };
+        Ok(match self.as_member(&stream, say).await? {
+            Some(command) => decided(taking, stream, command),
+            None => not_a_member(taking),
+        })
+    }
+
+    /// Returns the request to end a link of this computer as one of its members on the caller.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read now.
+    pub(super) async fn closed(
+        &self,
+        taking: Taking,
+        stream: StreamId,
+        session: SessionId,
+    ) -> Result<TakenRow, LogError> {
+        let taking = taking.without_refusal();
+        let leave = StreamCommand::Leave { at: self.address(&session) };
+        Ok(match self.as_member(&stream, leave).await? {
+            Some(ClientCommand::Control { by, .. }) => {
+                decided(taking, stream, ClientCommand::Archive { on: true, by })
+            }
+            _ => TakenRow::without_effect(taking),
+        })
+    }
+
+    /// Returns the request to take a member on the caller out of a link of this computer.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read now.
+    pub(super) async fn leaves(
+        &self,
+        taking: Taking,
+        stream: StreamId,
+        session: SessionId,
+    ) -> Result<TakenRow, LogError> {
+        let taking = taking.without_refusal();
+        let leave = StreamCommand::Leave { at: self.address(&session) };
+        Ok(match self.as_member(&stream, leave).await? {
+            Some(command) => decided(taking, stream, command),
+            None => TakenRow::without_effect(taking),
+        })
+    }
+
+    /// Returns the command of a member on the caller for an open link; `None` if it is not one.
+    async fn as_member(
+        &self,
+        stream: &StreamId,
+        command: StreamCommand,
+    ) -> Result<Option<ClientCommand>, LogError> {
+        let is_open = |state: &Conversation| state.is_link() && !state.is_archived();
+        if self.read(stream, is_open).await? != Some(true) {
+            return Ok(None);
+        }
+        match self.open_hall()?.command_in(stream, command).await {
+            Ok(command) => Ok(command),
+            Err(error) if error.is_gone() => Ok(None),
+            Err(error) => Err(LogError::Failed(error.to_string())),
+        }
+    }
+
+    /// Returns the address of a session of the caller.
+    fn address(&self, session: &SessionId) -> Address {
+        Address {
+            computer: self.caller.computer.to_string(),
+            kind: ADDRESS.to_owned(),
+            local_id: session.to_string(),
+        }
+    }
+
+    /// Returns an address of another computer's row as this computer knows it.
+    fn local(&self, address: Address) -> Address {
+        let computer = match address.computer.as_str() {
+            "" => self.caller.computer.to_string(),
+            computer if computer == self.own => String::new(),
+            computer => computer.to_owned(),
+        };
+        Address { computer, ..address }
+    }
+
+    fn open_hall(&self) -> Result<ResidentHall, LogError> {
+        let closed = || LogError::Failed("the hall is closed".into());
+        self.hall.weak().enter().ok_or_else(closed)
     }
 
     /// Returns the request to take a turn that the caller offers.
@@ -208,9 +346,7 @@ impl RowReader<'_> {
         stream: &StreamId,
         question: impl FnOnce(&Conversation) -> T + Send + 'static,
     ) -> Result<Option<T>, LogError> {
-        let closed = || LogError::Failed("the hall is closed".into());
-        let hall: ResidentHall = self.hall.weak().enter().ok_or_else(closed)?;
-        match hall.view(stream, question).await {
+        match self.open_hall()?.view(stream, question).await {
             Ok(read) => Ok(Some(read)),
             Err(error) if error.is_gone() => Ok(None),
             Err(error) => Err(LogError::Failed(error.to_string())),
@@ -228,6 +364,11 @@ fn owns(state: &Conversation, turn: TurnNo, computer: &str) -> bool {
 fn decided(taking: Taking, stream: StreamId, command: impl Into<Command>) -> TakenRow {
     let wanted = ItemBody::Decision(command.into());
     TakenRow { stream: Some(stream), wanted, ..TakenRow::without_effect(taking) }
+}
+
+fn not_a_member(taking: Taking) -> TakenRow {
+    let why = "The session takes part in no open link of this id.";
+    TakenRow::refused(taking, "link_not_found", why)
 }
 
 fn refused(taking: Taking, refusal: &RemoteRefusal) -> TakenRow {

@@ -21,6 +21,7 @@ mod registering;
 mod registrations;
 mod sign_in;
 mod remote;
+mod remote_link;
 mod session_act;
 mod unsuitable;
 pub(crate) mod warrant;

@@ -139,6 +139,10 @@ impl Hall {
                 let found = self.living_for_remote(&session)?;
                 Ok(RemoteAnswer::Sessions(vec![RemoteSession::from(&found)]))
             }
+            RemoteQuestion::Propose(link) => {
+                let (stream, created) = self.link_for_remote(caller, link).await?;
+                Ok(RemoteAnswer::Linked { stream, created })
+            }
             RemoteQuestion::Read(read) => {
                 caller.must(RemoteRight::Read)?;
                 Ok(RemoteAnswer::Words(self.read_remote(caller, read).await?))
@@ -222,7 +226,7 @@ impl Hall {
     }
 
     /// Returns a living session that another computer names.
-    fn living_for_remote(&self, word: &str) -> Result<Status, RemoteRefusal> {
+    pub(super) fn living_for_remote(&self, word: &str) -> Result<Status, RemoteRefusal> {
         if names::check_id(word).is_err() {
             let cut = text::cut(word, NAME_BYTES_MAX).to_owned();
             return Err(SessionError::NotFound(cut).into());

@@ -8,11 +8,11 @@ use moothall_kernel::planted::{self, Bypass};
 use super::{
     AccessDenial, AccessError, AuthorizedRequest, Caller, Reach, Scope, SessionAction, Warrant,
 };
-use crate::computers::SessionWord;
+use crate::computers::{PairedComputer, SessionWord};
 use crate::hall::Hall;
 use crate::sessions::{
-    ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, SessionSource,
-    Starter, Status,
+    ConversationPlan, Message, MessageElsewhere, NewLink, NewObserved, NewSession, SessionError,
+    SessionSource, Starter, Status,
 };
 
 /// The relation of a caller to a session.
@@ -161,23 +161,42 @@ impl Hall {
         Ok(AuthorizedRequest::new(message))
     }
 
-    /// Checks that a caller may send a message to a session of another computer at once. An agent
-    /// has met none of them. A session of this computer asks a person first, unless it reaches
-    /// everything.
+    /// Checks that a caller may talk to a session of another computer at once: people may, and
+    /// an agent's session if it shares a link with it. Another session asks a person first, unless
+    /// it reaches everything.
     ///
     /// # Errors
-    /// [`AccessDenial::NotMet`].
-    pub(crate) fn permit_remote_message(
+    /// [`AccessDenial::NotMet`], and those of a link that cannot be read.
+    pub(crate) async fn permit_elsewhere(
         &self,
         caller: &Caller,
+        computer: &PairedComputer,
         name: &str,
-    ) -> Result<(), AccessDenial> {
-        let reaches_all = match caller.session() {
-            Some(_) => caller.reach == Reach::All,
+    ) -> Result<(), AccessError> {
+        let may = match caller.session() {
+            Some(own) => {
+                caller.reach == Reach::All
+                    || self.sessions()?.meets_elsewhere(own, &computer.id, name).await?
+            }
             None => !caller.is_agent(),
         };
         let unmet = || AccessDenial::NotMet(ParticipantId::new(name));
-        reaches_all.then_some(()).ok_or_else(unmet)
+        Ok(may.then_some(()).ok_or_else(unmet)?)
+    }
+
+    /// Returns the words if their caller, a session, may say them over a link with a session of
+    /// another computer.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub(crate) async fn permit_message_elsewhere(
+        &self,
+        caller: &Caller,
+        message: MessageElsewhere,
+    ) -> Result<AuthorizedRequest<MessageElsewhere>, AccessError> {
+        caller.must_prove(Scope::SessionsDrive)?;
+        self.permit_elsewhere(caller, &message.computer, &message.word).await?;
+        Ok(AuthorizedRequest::new(message))
     }
 
     /// Returns the link if its caller may make it. An agent links itself with sessions that it may
@@ -195,6 +214,9 @@ impl Hall {
         let over = if itself { SessionAction::Telling } else { SessionAction::Steering };
         for member in &new.members {
             self.permit_over(caller, over, member.session.as_str()).await?;
+        }
+        for member in &new.elsewhere {
+            self.permit_elsewhere(caller, &member.computer, &member.session.id).await?;
         }
         Ok(AuthorizedRequest::new(new))
     }

@@ -1,14 +1,14 @@
 //! The questions that one computer asks another, and the answers.
 
 use moothall_kernel::command::Invite;
-use moothall_kernel::ids::ComputerId;
+use moothall_kernel::ids::{ComputerId, StreamId};
 use moothall_kernel::participant::{Address, AgentFacts, OnLost, Profile, Runtime};
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::{names, text};
 use serde::{Deserialize, Serialize};
 
 use super::PairedComputer;
-use crate::sessions::{ADDRESS, Excerpt, SessionError, SessionId, Status};
+use crate::sessions::{ADDRESS, Excerpt, Member, SessionError, SessionId, Status};
 
 /// A question to another computer. Question and answer are not kept: if either is lost, the asker
 /// learns that the computer is away.
@@ -26,6 +26,51 @@ pub enum RemoteQuestion {
         /// True if the conversation is a link.
         link: bool,
     },
+    /// A link that the asked computer is to make, because it is the home of a link with these
+    /// members.
+    Propose(ProposedLink),
+}
+
+/// A link that one computer asks another to make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedLink {
+    /// The title; made from the members' names if unset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The number of messages that the members may exchange before a person has to continue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges_max: Option<u32>,
+    /// The members.
+    pub members: Vec<ProposedMember>,
+}
+
+/// A member of a link that one computer asks another to make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedMember {
+    /// The id of its computer, which is never empty.
+    pub computer: String,
+    /// The session.
+    pub session: RemoteSession,
+    /// Its name in the link; the session's own if unset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its number in the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+    /// Its role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
+
+/// A member of a new link that is a session of another computer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteMember {
+    /// The computer.
+    pub computer: PairedComputer,
+    /// The session.
+    pub session: RemoteSession,
+    /// Its name, number and role in the link.
+    pub member: Member,
 }
 
 /// The words of a session that a participant of another computer wants to read.
@@ -61,6 +106,13 @@ pub enum RemoteAnswer {
     Sessions(Vec<RemoteSession>),
     /// The words.
     Words(RemoteWords),
+    /// The link that was made, or was there already.
+    Linked {
+        /// Its conversation.
+        stream: StreamId,
+        /// True if it was made.
+        created: bool,
+    },
 }
 
 /// A session of another computer, without its folder and its arguments.
@@ -207,6 +259,7 @@ impl RemoteAnswer {
             Self::Sessions(sessions) => {
                 Self::Sessions(sessions.into_iter().map(RemoteSession::cleaned).collect())
             }
+            linked @ Self::Linked { .. } => linked,
             Self::Words(words) => Self::Words(RemoteWords {
                 session: words.session.cleaned(),
                 text: bounded(&words.text, TEXT_BYTES_MAX),
@@ -217,7 +270,8 @@ impl RemoteAnswer {
 }
 
 impl RemoteSession {
-    fn cleaned(self) -> Self {
+    /// Returns the session with clean words of bounded length.
+    pub(crate) fn cleaned(self) -> Self {
         let word = |text: &str| bounded(text, WORD_BYTES_MAX).replace('\n', " ");
         Self {
             id: word(&self.id),

@@ -8,6 +8,7 @@ use moothall_kernel::link::{FarMember, JoinedConversation};
 use moothall_kernel::message_part::Span;
 use moothall_kernel::pass::PASS;
 use moothall_kernel::text;
+use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::RemoteWait;
@@ -143,10 +144,18 @@ impl RemoteEnd {
         Self { turn, text, fault, usage }
     }
 
-    /// Returns the end of a turn whose conversation there is gone.
+    /// Returns the end of a turn whose record there is gone.
     pub fn gone(key: &HostedKey) -> Self {
-        let fault = Some(Fault::new("erased", "what it said was deleted before it was sent"));
-        Self { turn: RemoteTurn::of(key), text: None, fault, usage: Usage::default() }
+        Self::failed(key, Fault::new("erased", "what it said was deleted before it was sent"))
+    }
+
+    /// Returns the end of a turn in a conversation that the session had left.
+    pub fn parted(key: &HostedKey) -> Self {
+        Self::failed(key, Fault::new("closed", "the session left the conversation"))
+    }
+
+    fn failed(key: &HostedKey, fault: Fault) -> Self {
+        Self { turn: RemoteTurn::of(key), text: None, fault: Some(fault), usage: Usage::default() }
     }
 
     /// Returns the result of the turn, with clean words of bounded length: another computer wrote
@@ -193,6 +202,9 @@ pub struct RemotePlace {
     /// True if it is a link.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub link: bool,
+    /// Time at which it began.
+    #[serde(default)]
+    pub created_at: Timestamp,
     /// The session.
     pub session: SessionId,
     /// The id of the session in the conversation.
@@ -207,7 +219,7 @@ impl RemotePlace {
     ///
     /// An address without a computer is one of the sender, whatever it says.
     pub fn taken_from(self, home: &ComputerId, own: &str) -> (SessionId, JoinedConversation) {
-        let Self { stream, title, link, session, participant, mut members } = self;
+        let Self { stream, title, link, created_at, session, participant, mut members } = self;
         for member in &mut members {
             let computer = &mut member.address.computer;
             if computer.is_empty() {
@@ -217,7 +229,9 @@ impl RemotePlace {
             }
         }
         let computer = home.clone();
-        (session, JoinedConversation { computer, stream, title, link, participant, members })
+        let joined =
+            JoinedConversation { computer, stream, title, link, created_at, participant, members };
+        (session, joined)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Action, Door};
 use crate::access::{AccessError, AuditAction, AuditEntry};
 use crate::answers::HallError;
 use crate::computers::{
-    ComputerDirectory, ComputerError, ComputersStatus, JoinOutcome, NewComputer,
+    ComputerDirectory, ComputerError, ComputersStatus, JoinOutcome, NewComputer, PairedComputer,
 };
 use crate::hall::Hall;
 
@@ -14,6 +14,11 @@ impl Hall {
     /// Registers the computers of this server. Only the first registration counts.
     pub fn serve_computers(&self, computers: Weak<dyn ComputerDirectory>) {
         let _ = self.inner.computers.set(computers);
+    }
+
+    /// Returns this computer as others know it; `None` if it has no id.
+    pub(crate) fn own_computer(&self) -> Option<PairedComputer> {
+        self.inner.computers.get().and_then(Weak::upgrade)?.own()
     }
 }
 

@@ -2,17 +2,21 @@
 
 use futures_util::future::join_all;
 use moothall_kernel::command::Invite;
-use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::ids::{ComputerId, ParticipantId};
 
 use super::Door;
 use super::sessions::{AwayComputer, NewWords, PostedMessage, SendOutcome, check_words};
-use crate::access::{AccessDenial, AccessError, Scope};
+use crate::access::{AccessDenial, AccessError, Scope, SessionRequestError};
 use crate::answers::Idempotency;
 use crate::computers::{
-    ComputerError, ComputerPlace, ComputerState, PairedComputer, RemoteAnswer, RemoteMessage,
-    RemoteQuestion, RemoteRead, RemoteSession, RemoteSpeaker, RemoteWords,
+    ComputerError, ComputerPlace, ComputerState, PairedComputer, RemoteAnswer, RemoteMember,
+    RemoteMessage, RemoteQuestion, RemoteRead, RemoteSession, RemoteSpeaker, RemoteWords,
+    SessionWord,
 };
-use crate::sessions::{Asker, Excerpt, SessionError, Status};
+use crate::sessions::{
+    Asker, Excerpt, Link, LinkState, Member, MessageElsewhere, NewLink, SendResult, SessionError,
+    SessionId, Status,
+};
 
 /// The word that means this computer and all others.
 const ALL: &str = "all";
@@ -45,14 +49,17 @@ impl Door {
         words: NewWords,
         key: Option<Idempotency>,
     ) -> Result<SendOutcome, AccessError> {
-        let unlinked =
-            SessionError::Elsewhere { name: session.to_owned(), computer: computer.name.clone() };
-        if self.asks_to_talk().is_some() {
-            return self.ask_to_talk(words, unlinked.into()).await;
+        let permitted = self.hall.permit_elsewhere(&self.caller, computer, session).await;
+        if let Err(unmet) = permitted {
+            // The answer of the person who is asked says nothing of that computer.
+            let unseen = SessionError::NotFound(session.to_owned()).into();
+            return match self.asks_to_talk().is_some() && !words.close_link {
+                true => self.ask_to_talk(words, unseen).await,
+                false => Err(unmet),
+            };
         }
-        self.hall.permit_remote_message(&self.caller, session)?;
         if words.direct || words.close_link {
-            return Err(unlinked.into());
+            return self.send_over_link(computer, session, words, key).await;
         }
         check_words(&words.text, false)?;
         let from = match &words.from {
@@ -69,6 +76,113 @@ impl Door {
             .then(|| AwayComputer { name: computer.name.clone(), since });
         let to = format!("{session}@{}", computer.name);
         Ok(SendOutcome::Posted(PostedMessage { stream, to, away }))
+    }
+
+    /// Sends words over a link of the calling session with one of another computer, which is made if
+    /// needed; or closes their link.
+    async fn send_over_link(
+        &self,
+        computer: &PairedComputer,
+        session: &str,
+        words: NewWords,
+        key: Option<Idempotency>,
+    ) -> Result<SendOutcome, AccessError> {
+        let NewWords { from, text, direct, close_link, .. } = words;
+        let Asker::Session(own) = from else {
+            return Err(SessionRequestError::OnlySessions.into());
+        };
+        if direct && close_link {
+            return Err(SessionRequestError::BothWays.into());
+        }
+        check_words(&text, close_link)?;
+        let word = session.to_owned();
+        let message = MessageElsewhere {
+            from: own.clone(),
+            computer: computer.clone(),
+            word,
+            text,
+            close_link,
+        };
+        let permitted = self.hall.permit_message_elsewhere(&self.caller, message.clone()).await?;
+        if let Some(sent) = self.terminals()?.send_elsewhere(permitted, key.clone()).await? {
+            return Ok(SendOutcome::Said(sent));
+        }
+        if close_link {
+            return Ok(SendOutcome::Said(SendResult {
+                stream: own,
+                seq: None,
+                link: None,
+                state: LinkState::None,
+                delivered_to: Vec::new(),
+                held: None,
+            }));
+        }
+        let (_, state) = self.link_with(own, computer, session).await?;
+        let permitted = self.hall.permit_message_elsewhere(&self.caller, message).await?;
+        let sent = self.terminals()?.send_elsewhere(permitted, key).await?;
+        let sent = sent.ok_or(SessionError::NoLink)?;
+        Ok(SendOutcome::Said(SendResult { state, ..sent }))
+    }
+
+    /// Links a session with one of another computer.
+    async fn link_with(
+        &self,
+        own: SessionId,
+        computer: &PairedComputer,
+        session: &str,
+    ) -> Result<(Link, LinkState), AccessError> {
+        let member = |session: SessionId, computer: String, number: u32| Member {
+            session,
+            computer,
+            name: None,
+            number: Some(number),
+            role: None,
+        };
+        let other = member(SessionId::new(session), computer.id.to_string(), 2);
+        let by = Asker::Session(own.clone());
+        let members = vec![member(own, String::new(), 1), other];
+        self.make_link(NewLink {
+            members,
+            elsewhere: Vec::new(),
+            title: None,
+            by,
+            exchanges_max: None,
+        })
+        .await
+    }
+
+    /// Returns a new link with the members of other computers as those computers know them.
+    pub(super) async fn with_members_elsewhere(
+        &self,
+        mut new: NewLink,
+    ) -> Result<NewLink, AccessError> {
+        let (here, there): (Vec<Member>, Vec<Member>) =
+            new.members.into_iter().partition(|member| member.computer.is_empty());
+        new.members = here;
+        for member in there {
+            let directory = self.computer_directory()?;
+            let computer = directory.with_id(&ComputerId::new(member.computer.as_str()));
+            let computer = computer.ok_or_else(|| SessionError::no_computer(&member.computer))?;
+            let word = member.session.to_string();
+            // Before the question, whose answer says that there is such a session.
+            self.hall.permit_elsewhere(&self.caller, &computer, &word).await?;
+            let session = directory.find(&computer, &word, true).await?;
+            new.elsewhere.push(RemoteMember { computer, session, member });
+        }
+        Ok(new)
+    }
+
+    /// Returns the session that a word means to the caller, and the id of its computer, which is
+    /// empty for this one. A session of another computer is not looked up: its word stands for it.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub fn member(&self, word: &str) -> Result<(SessionId, String), AccessError> {
+        if let SessionWord::There { computer, name } = self.hall.meaning(word)? {
+            return Ok((SessionId::new(name), computer.id.to_string()));
+        }
+        let session = self.resolve_session(word)?.session;
+        Ok((session.id, session.computer))
     }
 
     /// Returns the sessions of a computer, or of all if the word is `all`. Without a word, returns
@@ -125,23 +239,8 @@ impl Door {
         if self.caller.is_agent() {
             return Err(AccessDenial::Person("invite a session of another computer").into());
         }
-        let found = self.find_elsewhere(computer, session, false).await?;
+        let found = self.computer_directory()?.find(computer, session, false).await?;
         Ok(found.invitation(computer))
-    }
-
-    /// Asks another computer for the session that a word means there, to bring it into a
-    /// conversation of this one.
-    async fn find_elsewhere(
-        &self,
-        computer: &PairedComputer,
-        session: &str,
-        link: bool,
-    ) -> Result<RemoteSession, AccessError> {
-        let question = RemoteQuestion::Find { session: session.to_owned(), link };
-        match self.computer_directory()?.ask(computer, question).await? {
-            RemoteAnswer::Sessions(mut found) if found.len() == 1 => Ok(found.remove(0)),
-            other => Err(ComputerError::unfit(computer, &other).into()),
-        }
     }
 
     /// Asks another computer for the words between one of its sessions and the caller.

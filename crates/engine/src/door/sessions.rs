@@ -149,7 +149,7 @@ impl ScreenWatch {
 }
 
 impl Door {
-    fn terminals(&self) -> Result<&dyn SessionDirectory, AccessError> {
+    pub(super) fn terminals(&self) -> Result<&dyn SessionDirectory, AccessError> {
         Ok(self.hall.sessions()?)
     }
 
@@ -520,6 +520,7 @@ impl Door {
     /// [`AccessError`].
     pub async fn make_link(&self, new: NewLink) -> Result<(Link, LinkState), AccessError> {
         self.may(Action::MakeLink)?;
+        let new = self.with_members_elsewhere(new).await?;
         let new = self.hall.permit_link(&self.caller, new).await?;
         Ok(self.terminals()?.link(new).await?)
     }

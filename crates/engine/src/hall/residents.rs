@@ -1,25 +1,30 @@
 //! The hall from inside: operations for the residents, which surfaces may not use.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command};
+use moothall_kernel::command::{Actor, ClientCommand, Command};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::answers::{Answer, HallChange, HallError, Idempotency};
-use crate::computers::{PairedComputer, RemoteMessage, SessionWord};
+use crate::computers::{ComputerDirectory, PairedComputer, RemoteMessage, SessionWord};
 use crate::hall::inner::Inner;
 pub use crate::hall::taking::TakenRow;
-use crate::outbox::{DeliveryHandler, OutboxEntry};
+use crate::outbox::{DeliveryHandler, OutboxEntry, StreamCommand};
 use crate::ports::{Claim, LogError, Page, Store, Target, TargetKind};
 use crate::runtime::agent::{Job, Report, TurnKey};
 use crate::sessions::{Residents, SessionError};
 use crate::stream::idempotency::{IDEM, claim_key};
 use crate::stream::mail::TurnNotice;
 use crate::stream::{OwedItems, Verdict};
+
+/// Time limit for a change that another computer causes.
+const COMES_WITHIN: Duration = Duration::from_secs(5);
 
 /// Residents that get a handle to their hall.
 #[async_trait]
@@ -186,6 +191,55 @@ impl ResidentHall {
     /// [`HallError`] if the conversation cannot be read.
     pub async fn offered(&self, key: &TurnKey) -> Result<Option<Job>, HallError> {
         self.0.offered(key).await
+    }
+
+    /// Returns the other computers; `None` on a server that has none.
+    pub fn computers(&self) -> Option<Arc<dyn ComputerDirectory>> {
+        self.0.computers.get().and_then(Weak::upgrade)
+    }
+
+    /// Returns the command of a session, or of a participant in it, for a conversation; `None` if
+    /// it is not a member there.
+    ///
+    /// # Errors
+    /// [`HallError`] if the stream does not exist or cannot be read.
+    pub async fn command_in(
+        &self,
+        stream: &StreamId,
+        command: StreamCommand,
+    ) -> Result<Option<ClientCommand>, HallError> {
+        self.0.command_in(stream, command).await
+    }
+
+    /// Waits until a conversation is as the closure wants it, for some seconds at most. Returns
+    /// true if it came about.
+    ///
+    /// # Errors
+    /// [`HallError`] if the stream does not exist or cannot be read.
+    pub async fn comes_about(
+        &self,
+        stream: &StreamId,
+        holds: impl Fn(&Conversation) -> bool + Send + Sync + Clone + 'static,
+    ) -> Result<bool, HallError> {
+        let mut changes = self.0.changes.subscribe();
+        let wait = async {
+            loop {
+                let holds = holds.clone();
+                if self.view(stream, move |state| holds(state)).await? {
+                    return Ok(true);
+                }
+                loop {
+                    match changes.recv().await {
+                        Ok(HallChange::Head { stream: changed, .. }) if changed == *stream => break,
+                        // Some changes were missed.
+                        Err(RecvError::Lagged(_)) => break,
+                        Err(RecvError::Closed) => return Ok(false),
+                        Ok(_) => {}
+                    }
+                }
+            }
+        };
+        tokio::time::timeout(COMES_WITHIN, wait).await.unwrap_or(Ok(false))
     }
 
     /// Returns the computer that a word for a session means, and the word without its name.

@@ -1,8 +1,9 @@
 //! Commands of rows for other computers, as they stand in the log until the receiver has them.
 
 use moothall_kernel::hosted::HostedKey;
-use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, TurnNo};
+use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::link::PartReason;
+use moothall_kernel::participant::Address;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -47,6 +48,34 @@ pub enum PostCommand {
         /// The reason.
         why: PartReason,
     },
+    /// Words of a session of the sender, for a link that lives on the receiver.
+    Words {
+        /// The link.
+        link: StreamId,
+        /// The session.
+        session: SessionId,
+        /// The words.
+        text: String,
+        /// True if a person typed them at the session's terminal.
+        typed: bool,
+        /// The members that read the words in another conversation. An address without a computer
+        /// is one of the sender.
+        elsewhere: Vec<Address>,
+    },
+    /// A session of the sender ends a link that lives on the receiver, for all its members.
+    Close {
+        /// The link.
+        link: StreamId,
+        /// The session.
+        session: SessionId,
+    },
+    /// A session of the sender leaves a link that lives on the receiver.
+    Leave {
+        /// The link.
+        link: StreamId,
+        /// The session.
+        session: SessionId,
+    },
     /// An offer of a turn in the conversation that owes the row. Its prompt is made when the row is
     /// sent.
     Turn {
@@ -90,6 +119,9 @@ pub enum PostCommand {
         hosted: HostedKey,
         /// The event that has the answer, if there is one.
         said: Option<Seq>,
+        /// True if the session had left the conversation: its answer stays here. (Ruling 27.)
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        parted: bool,
     },
     /// The state of a turn of the receiver, which was asked for.
     State {
@@ -118,12 +150,14 @@ impl PostCommand {
     /// True if words stand in the command that a deletion has to remove.
     fn has_words(&self) -> bool {
         match self {
-            PostCommand::Say(_) => true,
+            PostCommand::Say(_) | PostCommand::Words { .. } => true,
             // The server's own sentence about the receiver's row.
             PostCommand::Refused { .. } => false,
             PostCommand::Finished(_)
             | PostCommand::Placed { .. }
             | PostCommand::Left { .. }
+            | PostCommand::Close { .. }
+            | PostCommand::Leave { .. }
             | PostCommand::Turn { .. }
             | PostCommand::Off { .. }
             | PostCommand::Probe { .. }

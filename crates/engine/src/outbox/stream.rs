@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use moothall_kernel::command::{Command, EngineCommand};
+use moothall_kernel::command::{ClientCommand, Command, EngineCommand};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 
@@ -58,6 +58,18 @@ impl DeliveryHandler for StreamCourier {
                 obey(&hall, target, (task, order), tells, once, hops).await
             }
         }
+    }
+}
+
+impl Inner {
+    /// Returns a command for a conversation, made from its present state; `None` if it has none.
+    pub(crate) async fn command_in(
+        self: &Arc<Self>,
+        target: &StreamId,
+        command: StreamCommand,
+    ) -> Result<Option<ClientCommand>, HallError> {
+        let CommandTarget::Conversation(action) = command.into() else { return Ok(None) };
+        self.view(target, move |state| action.command(state)).await
     }
 }
 

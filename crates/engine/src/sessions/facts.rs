@@ -9,6 +9,7 @@ use moothall_kernel::time::Timestamp;
 use super::AdoptRequest;
 use crate::access::reach::Reach;
 use crate::answers::HallError;
+use crate::computers::{ComputerError, PairedComputer, RemoteMember};
 use crate::ports::{Session, SessionId, Starter};
 
 /// The activity of a session.
@@ -201,11 +202,28 @@ pub struct Member {
 /// to continue. (Ruling 16.)
 pub const LINK_EXCHANGES_MAX: u32 = 200;
 
+/// Words of a session to one of another computer, over a link of the two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageElsewhere {
+    /// The session that sends them.
+    pub from: SessionId,
+    /// The computer of the other session.
+    pub computer: PairedComputer,
+    /// The id or name of the other session there.
+    pub word: String,
+    /// The words; may be empty if the link is closed.
+    pub text: String,
+    /// True if the smallest link with that session ends after the words.
+    pub close_link: bool,
+}
+
 /// A link to make between sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewLink {
-    /// The members, at least two.
+    /// The members on this computer.
     pub members: Vec<Member>,
+    /// The members on other computers.
+    pub elsewhere: Vec<RemoteMember>,
     /// The title; made from the members' names if unset.
     pub title: Option<String>,
     /// The participant or session that makes the link.
@@ -300,6 +318,9 @@ pub enum SessionError {
         /// The name of the computer here.
         computer: String,
     },
+    /// Another computer is away, or refuses.
+    #[error(transparent)]
+    Computer(#[from] ComputerError),
     /// The session has ended, so its program takes no more input.
     #[error("session {name} has ended: {why}")]
     Ended {

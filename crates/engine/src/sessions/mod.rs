@@ -19,8 +19,8 @@ pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target,
 pub use convening::{ConversationPlan, JoiningSession, SessionSource};
 pub use facts::{
     Activity, Asker, ClientRights, Excerpt, FirstWords, GatheringPlace, LINK_EXCHANGES_MAX, Link,
-    LinkState, Member, Message, MessageReader, NewLink, NewObserved, NewSession, ResumedSession,
-    SendResult, SessionData, SessionError, SessionLine, Status,
+    LinkState, Member, Message, MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession,
+    ResumedSession, SendResult, SessionData, SessionError, SessionLine, Status,
 };
 pub use hooks::{Hook, HookNews, Permit, ReportOutcome};
 pub use host::{

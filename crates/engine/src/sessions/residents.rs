@@ -10,7 +10,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::event::RecordedEvent;
-use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
 use moothall_kernel::talk::TalkRequest;
 use tokio::sync::broadcast;
@@ -18,8 +18,8 @@ use tokio::sync::broadcast;
 use super::SessionId;
 use super::convening::ConversationPlan;
 use super::facts::{
-    Asker, Excerpt, FirstWords, Link, LinkState, Message, MessageReader, NewLink, NewObserved,
-    NewSession, ResumedSession, SendResult, SessionData, SessionError, Status,
+    Asker, Excerpt, FirstWords, Link, LinkState, Message, MessageElsewhere, MessageReader, NewLink,
+    NewObserved, NewSession, ResumedSession, SendResult, SessionData, SessionError, Status,
 };
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
@@ -285,6 +285,29 @@ pub trait SessionDirectory: Send + Sync {
         message: AuthorizedRequest<Message>,
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError>;
+
+    /// Sends words to a session of another computer over the link of the two, or over their
+    /// smallest link, which is then closed; once per key. Returns `None` if there is no such link.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing was said then, unless only the closing failed.
+    async fn send_elsewhere(
+        &self,
+        message: AuthorizedRequest<MessageElsewhere>,
+        key: Option<Idempotency>,
+    ) -> Result<Option<SendResult>, SessionError>;
+
+    /// True if a session shares a link with a session of another computer, which is named by its
+    /// id or name there.
+    ///
+    /// # Errors
+    /// [`SessionError`], if a link cannot be read.
+    async fn meets_elsewhere(
+        &self,
+        session: &SessionId,
+        computer: &ComputerId,
+        word: &str,
+    ) -> Result<bool, SessionError>;
 
     /// Returns the messages that a session got, and its answers, as far as the reader may see them.
     ///

@@ -207,7 +207,10 @@ impl RemoteEffects<'_> {
     }
 
     fn end_hosted(&mut self, key: &HostedKey, said: Option<Seq>, at: Seq) {
-        let ended = PostCommand::Ended { hosted: key.clone(), said };
+        let is_joined =
+            |state: &Conversation| state.joined_on(&key.computer, &key.stream).is_some();
+        let parted = !self.after.is_some_and(is_joined);
+        let ended = PostCommand::Ended { hosted: key.clone(), said, parted };
         self.owe(&key.computer, &ended, at);
     }
 

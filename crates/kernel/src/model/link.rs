@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{ComputerId, ParticipantId, StreamId};
 use crate::model::participant::{Address, SeatRole};
+use crate::model::time::Timestamp;
 
 /// Most conversations of other computers that one session takes part in.
 pub const JOINED_MAX: usize = 64;
@@ -21,6 +22,9 @@ pub struct JoinedConversation {
     /// True if the conversation is a link.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub link: bool,
+    /// Time at which it began.
+    #[serde(default)]
+    pub created_at: Timestamp,
     /// The id of the session in that conversation.
     pub participant: ParticipantId,
     /// The sessions that take part in it, on every computer.

@@ -1,6 +1,7 @@
 //! Computers: several servers with data folders of their own, which meet at a private Redis.
 
 mod ask;
+mod links;
 mod pairs;
 mod send;
 mod turns;
