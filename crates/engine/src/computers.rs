@@ -12,7 +12,9 @@ pub use remote::{
     RemoteRead, RemoteRefusal, RemoteRefusalKind, RemoteSession, RemoteSpeaker, RemoteWait,
     RemoteWords,
 };
-pub use turns::{HostedState, RefusedRow, RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn};
+pub use turns::{
+    HostedState, RefusedRow, RemoteAsk, RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn,
+};
 
 /// The state of a computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]

@@ -146,7 +146,8 @@ pub async fn send(
 
 /// Converts a link to its wire type.
 pub fn entry(door: &Door, link: &Link) -> LinkEntry {
-    let entry = LinkEntry::of(link, |member: &Member| door.name_of(&member.session));
+    let name_of = |member: &Member| door.name_of(&member.session);
+    let entry = LinkEntry::of(link, name_of, |id| door.computer_name(id));
     LinkEntry { waits_for: link.waits_for.iter().map(|id| door.name_of(id)).collect(), ..entry }
 }
 

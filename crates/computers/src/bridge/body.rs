@@ -1,13 +1,14 @@
 //! The bodies of rows between computers, as JSON.
 
 use moothall_engine::computers::{
-    HostedState, RefusedRow, RemoteEnd, RemoteMessage, RemoteOffer, RemotePlace, RemoteTurn,
-    RemoteWait,
+    HostedState, RefusedRow, RemoteAsk, RemoteEnd, RemoteMessage, RemoteOffer, RemotePlace,
+    RemoteTurn, RemoteWait,
 };
 use moothall_engine::sessions::SessionId;
-use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::ids::{PermissionId, Seq, StreamId};
 use moothall_kernel::link::PartReason;
 use moothall_kernel::participant::Address;
+use moothall_kernel::permission::WithdrawalReason;
 use serde::{Deserialize, Serialize};
 
 /// Longest kind of a body that is repeated in a report, in characters.
@@ -105,6 +106,33 @@ pub(super) enum Body {
     },
     /// A session of the sender ended a turn of the receiver.
     Ended(RemoteEnd),
+    /// A program of the sender asks people something in a turn of the receiver.
+    Asked(RemoteAsk),
+    /// That question is over.
+    AskOver {
+        /// The turn.
+        #[serde(flatten)]
+        turn: RemoteTurn,
+        /// The question, as the sender names it.
+        permission: PermissionId,
+        /// The reason.
+        because: WithdrawalReason,
+    },
+    /// The answer of people to a question of the receiver.
+    Answer {
+        /// The turn.
+        #[serde(flatten)]
+        turn: RemoteTurn,
+        /// The session.
+        session: SessionId,
+        /// The question, as the receiver names it.
+        permission: PermissionId,
+        /// The chosen answer.
+        option: String,
+        /// The words of the person who answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
     /// The state of a turn for which the receiver asked.
     State {
         /// The turn.
@@ -151,9 +179,9 @@ impl Body {
     /// # Errors
     /// [`BodyError`] if the kind is unknown, or the body is not as its kind demands.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, BodyError> {
-        const KINDS: [&str; 15] = [
+        const KINDS: [&str; 18] = [
             "say", "finished", "refused", "placed", "left", "words", "close", "leave", "turn",
-            "off", "probe", "begun", "ended", "state", "void",
+            "off", "probe", "begun", "ended", "asked", "ask_over", "answer", "state", "void",
         ];
         #[derive(Deserialize)]
         struct BodyKind {
@@ -174,6 +202,11 @@ impl Body {
 #[cfg(test)]
 mod tests {
     use moothall_engine::computers::RemoteSpeaker;
+    use moothall_kernel::event::{Fault, TurnKind, Usage};
+    use moothall_kernel::ids::TurnNo;
+    use moothall_kernel::message_part::Span;
+    use moothall_kernel::permission::{OptionKind, PermissionOption};
+    use moothall_kernel::time::Millis;
 
     use super::*;
 
@@ -186,6 +219,84 @@ mod tests {
         let from = RemoteSpeaker { name: "ann".into(), session: None };
         let say = Body::Say(RemoteMessage { to: "builder".into(), from, text: "hi".into() });
         for body in [say, Body::Finished(wait), refused, Body::Void] {
+            assert_eq!(Body::decode(&body.encode()), Ok(body));
+        }
+    }
+
+    fn turn() -> RemoteTurn {
+        RemoteTurn { stream: "t".into(), turn: TurnNo(3), attempt: 1 }
+    }
+
+    #[test]
+    fn bodies_about_turns_are_read_as_they_are_written() {
+        let (turn, session) = (turn(), SessionId::new("ses_1"));
+        let offer = RemoteOffer {
+            turn: turn.clone(),
+            session: session.clone(),
+            through: Seq(7),
+            kind: TurnKind::Reply,
+            may_pass: true,
+            text: "ann:\n\nhello".into(),
+            bodies: vec![Span::of(6..11)],
+        };
+        let option = PermissionOption {
+            id: "allow".into(),
+            label: "Yes".into(),
+            kind: OptionKind::AllowOnce,
+            takes_text: false,
+            with_others: false,
+        };
+        let ask = RemoteAsk {
+            turn: turn.clone(),
+            permission: PermissionId::new("p"),
+            action: "rm -r build".into(),
+            partial: false,
+            options: vec![option],
+            folder: Some("/work".into()),
+            session: "builder".into(),
+            within: Millis(u64::MAX / 2),
+            stands: true,
+        };
+        let fault = Some(Fault::new("timeout", "late"));
+        let usage = Usage { ms: 5, ..Usage::default() };
+        let (text, permission) = (Some("done".to_owned()), PermissionId::new("p"));
+        let about = Some(RefusedRow::Turn(turn.clone()));
+        let (code, message) = ("not_joined".to_owned(), "No.".to_owned());
+        let place = RefusedRow::Place { stream: "t".into(), session: session.clone() };
+        let refused = |about| Body::Refused {
+            number: 7,
+            code: code.clone(),
+            message: message.clone(),
+            about,
+        };
+        let bodies = [
+            Body::Turn(offer),
+            Body::Off { turn: turn.clone(), session: session.clone(), lapse: true },
+            Body::Probe { turn: turn.clone(), session: session.clone() },
+            Body::Begun { turn: turn.clone(), through: Seq(7) },
+            Body::Ended(RemoteEnd { turn: turn.clone(), text: text.clone(), fault: None, usage }),
+            Body::Ended(RemoteEnd { turn: turn.clone(), text: None, fault, usage }),
+            Body::Asked(ask),
+            Body::AskOver {
+                turn: turn.clone(),
+                permission: permission.clone(),
+                because: WithdrawalReason::Gone,
+            },
+            Body::Answer {
+                turn: turn.clone(),
+                session: session.clone(),
+                permission,
+                option: "allow".into(),
+                text,
+            },
+            Body::State { turn, state: HostedState::Unknown },
+            refused(about),
+            refused(Some(place)),
+            Body::Left { stream: "t".into(), session: session.clone(), why: PartReason::Closed },
+            Body::Close { stream: "t".into(), session: session.clone() },
+            Body::Leave { stream: "t".into(), session },
+        ];
+        for body in bodies {
             assert_eq!(Body::decode(&body.encode()), Ok(body));
         }
     }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::HallError;
-use moothall_engine::computers::{RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn};
+use moothall_engine::computers::{RemoteAsk, RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn};
 use moothall_engine::outbox::PostCommand;
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{ADDRESS, SessionId};
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Fault, Posted, Usage};
+use moothall_kernel::event::{Event, Fault, Posted, RecordedEvent, Usage};
 use moothall_kernel::hosted::{HostedKey, HostedWords};
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId};
 use moothall_kernel::link::FarMember;
 use moothall_kernel::participant::{Address, Participant};
 
@@ -25,6 +25,10 @@ pub(super) struct Composer<'a> {
     pub(super) hall: &'a ResidentHall,
     /// The id of this computer.
     pub(super) own: &'a str,
+    /// The id of the receiver.
+    pub(super) to: ComputerId,
+    /// True if the receiver may answer questions of programs here.
+    pub(super) may_answer: bool,
 }
 
 impl Composer<'_> {
@@ -98,6 +102,16 @@ impl Composer<'_> {
             PostCommand::Ended { hosted, said, parted: false } => {
                 self.ended(&stream, row.through_seq, &hosted, said).await?
             }
+            PostCommand::Asked { hosted } => {
+                self.asked(&stream, row.through_seq, &hosted).await?.map_or(Body::Void, Body::Asked)
+            }
+            PostCommand::AskOver { hosted, permission, because } => {
+                Body::AskOver { turn: RemoteTurn::of(&hosted), permission, because }
+            }
+            PostCommand::Answer { turn, attempt, session } => {
+                let turn = RemoteTurn { stream, turn, attempt };
+                self.answer(turn, session, row.through_seq).await?
+            }
             PostCommand::State { hosted, state } => {
                 Body::State { turn: RemoteTurn::of(&hosted), state }
             }
@@ -114,11 +128,17 @@ impl Composer<'_> {
 
     /// Returns an event of a conversation; `None` if it is gone.
     async fn event(&self, stream: &StreamId, at: Seq) -> Result<Option<Event>, HallError> {
+        Ok(self.recorded(stream, at).await?.map(|recorded| recorded.event))
+    }
+
+    async fn recorded(
+        &self,
+        stream: &StreamId,
+        at: Seq,
+    ) -> Result<Option<RecordedEvent>, HallError> {
         let before = Seq(at.0.saturating_sub(1));
         match self.hall.read(stream, before, Some(1)).await {
-            Ok(page) => {
-                Ok(page.events.into_iter().find(|event| event.seq == at).map(|it| it.event))
-            }
+            Ok(page) => Ok(page.events.into_iter().find(|event| event.seq == at)),
             Err(HallError::NotFound(_) | HallError::Deleted(_)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -156,6 +176,44 @@ impl Composer<'_> {
         Ok(Body::Ended(match self.event(stream, at).await? {
             Some(event) => RemoteEnd::of(hosted, &event, said.as_ref()),
             None => RemoteEnd::gone(hosted),
+        }))
+    }
+
+    /// Returns a question; `None` if it is gone. A computer without the right to answer it gets it
+    /// without answers.
+    async fn asked(
+        &self,
+        stream: &StreamId,
+        at: Seq,
+        hosted: &HostedKey,
+    ) -> Result<Option<RemoteAsk>, HallError> {
+        let Some(recorded) = self.recorded(stream, at).await? else { return Ok(None) };
+        let name = self.hall.view(stream, |state| state.own_session().cloned()).await?;
+        let name = name.map(|name| name.to_string()).unwrap_or_default();
+        let asked = RemoteAsk::of(hosted, &recorded, name);
+        Ok(asked.map(|asked| match self.may_answer {
+            true => asked,
+            false => RemoteAsk { options: Vec::new(), ..asked },
+        }))
+    }
+
+    async fn answer(
+        &self,
+        turn: RemoteTurn,
+        session: SessionId,
+        at: Seq,
+    ) -> Result<Body, HallError> {
+        let answered = self.event(&turn.stream, at).await?;
+        let Some(Event::PermissionAnswered { permission, option, text, .. }) = answered else {
+            return Ok(Body::Void);
+        };
+        let own = RemoteAsk::own_id(&permission, &self.to);
+        Ok(own.map_or(Body::Void, |permission| Body::Answer {
+            turn,
+            session,
+            permission,
+            option,
+            text,
         }))
     }
 
@@ -200,7 +258,6 @@ fn member_of(one: &Participant, own: &str) -> Option<FarMember> {
 #[cfg(test)]
 mod tests {
     use moothall_engine::ports::{DeliveryState, Target};
-    use moothall_kernel::ids::{ComputerId, Seq};
 
     use super::*;
     use crate::bridge::tests::hall;
@@ -220,7 +277,8 @@ mod tests {
             state: DeliveryState::Pending,
             evidence: String::new(),
         };
-        let composer = Composer { hall: &hall, own: "1own" };
+        let to = ComputerId::new("2abc");
+        let composer = Composer { hall: &hall, own: "1own", to, may_answer: false };
         Body::decode(&composer.compose(&row).await.expect("a log")).expect("a body")
     }
 

@@ -5,6 +5,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use moothall_engine::access::RemoteRight;
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::crash;
 use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome, PostCommand};
@@ -68,7 +69,11 @@ impl DeliveryHandler for PostCourier {
                 RowStep::Away => return away(),
                 RowStep::Compose => {
                     let own = link.pairs.own().id.to_string();
-                    match (Composer { hall: &hall, own: &own }).compose(row).await {
+                    let caller = link.caller(&pair);
+                    let may_answer = caller.must(RemoteRight::Permissions).is_ok();
+                    let (hall, to) = (&hall, caller.computer);
+                    let composer = Composer { hall, own: &own, to, may_answer };
+                    match composer.compose(row).await {
                         Ok(body) => link.outgoing.push(pair.id, number, body),
                         Err(error) => return Outcome::later(error.to_string()),
                     }

@@ -102,6 +102,13 @@ impl RowReader<'_> {
             Ok(Body::Probe { turn, session }) => self.probed(taking, turn, session).into(),
             Ok(Body::Begun { turn, through }) => self.begun(taking, turn, through).await?.into(),
             Ok(Body::Ended(end)) => self.ended(taking, end).await?.into(),
+            Ok(Body::Asked(ask)) => self.asked(taking, ask).await?.into(),
+            Ok(Body::AskOver { turn, permission, because }) => {
+                self.ask_over(taking, turn, (permission, because)).await?.into()
+            }
+            Ok(Body::Answer { turn, session, permission, option, text }) => {
+                self.answered(taking, (turn, session), (permission, option, text)).await?.into()
+            }
             Ok(Body::State { turn, state }) => self.stands(taking, turn, state).await?.into(),
             Err(error) => TakenRow::refused(taking, error.code(), &error.to_string()).into(),
         })

@@ -32,6 +32,8 @@ use moothall_engine::computers::{
 };
 use moothall_engine::hall::{Hall, HallError};
 use moothall_engine::ports::Store;
+use moothall_kernel::command::EngineCommand;
+use moothall_kernel::link::PartReason;
 use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::id::{ComputerId, LogId};
@@ -205,6 +207,29 @@ impl Directory {
         forgotten.map(drop).map_err(not_kept)
     }
 
+    /// Ends what sessions here do with a computer that is forgotten: the turns that wait for it, and
+    /// their part in its conversations.
+    async fn part_sessions(&self, id: ComputerId) {
+        let Some(hall) = self.hall.weak().enter() else { return };
+        let computer = kernel_id(id);
+        hall.end_offers(&computer);
+        let living = self.hall.sessions().map(|all| all.list(false)).unwrap_or_default();
+        for session in living.into_iter().map(|status| status.session.id) {
+            let of = computer.clone();
+            let joined = hall.view(&session, move |state| {
+                let theirs = state.joined().filter(|joined| joined.computer == of);
+                theirs.map(|joined| joined.stream.clone()).collect::<Vec<_>>()
+            });
+            for stream in joined.await.unwrap_or_default() {
+                let (computer, why) = (computer.clone(), PartReason::Forgotten);
+                let part = EngineCommand::Part { computer, stream, why };
+                if let Err(error) = hall.submit(&session, part, None).await {
+                    tracing::warn!(%session, %error, "a session could not leave a conversation");
+                }
+            }
+        }
+    }
+
     /// Returns the post that runs, or one to ask the server once.
     fn post(&self, pairs: &Pairs) -> Option<Arc<RedisPost>> {
         let running = lock(&self.tasks).as_ref().map(|running| running.server.clone());
@@ -347,6 +372,7 @@ impl ComputerDirectory for Directory {
             running.tasks.forget(pair.id);
         }
         self.forget_rows(pair.id).await?;
+        self.part_sessions(pair.id).await;
         self.run().await?;
         Ok(forgotten)
     }

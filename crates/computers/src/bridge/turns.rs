@@ -1,9 +1,10 @@
 //! The requests of rows about conversations over several computers: memberships, and turns.
 
-use moothall_engine::access::MESSAGE_BYTES_MAX;
+use moothall_engine::access::{MESSAGE_BYTES_MAX, RemoteRight};
+use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::computers::{
-    HostedState, RefusedRow, RemoteEnd, RemoteOffer, RemotePlace, RemoteRefusal, RemoteTurn,
-    RemoteWait,
+    HostedState, RefusedRow, RemoteAsk, RemoteEnd, RemoteOffer, RemotePlace, RemoteRefusal,
+    RemoteTurn, RemoteWait,
 };
 use moothall_engine::outbox::StreamCommand;
 use moothall_engine::ports::LogError;
@@ -13,9 +14,10 @@ use moothall_engine::stream::{ItemBody, Taking};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand};
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::link::{JoinedConversation, PartReason};
 use moothall_kernel::participant::{Address, Participant};
+use moothall_kernel::permission::WithdrawalReason;
 use moothall_kernel::text;
 
 use super::inbound::{PlannedRow, RowReader};
@@ -269,6 +271,70 @@ impl RowReader<'_> {
         let RemoteTurn { turn, attempt, .. } = at;
         let finished = EngineCommand::Finished { turn, attempt, result, usage };
         self.about_own(taking, at, ItemBody::Decision(finished.into())).await
+    }
+
+    /// Returns the request to ask people what a program of the caller asks in a turn. If the caller
+    /// takes no answers, people only see that it asks.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read now.
+    pub(super) async fn asked(&self, taking: Taking, ask: RemoteAsk) -> Result<TakenRow, LogError> {
+        let (at, within) = (ask.turn.clone(), ask.within);
+        let RemoteTurn { stream, turn, attempt } = at.clone();
+        if ask.options.is_empty() {
+            let name = &self.caller.name;
+            let text = format!("asks something at its terminal on {name}, which is answered there");
+            let key = TurnKey { stream, turn, attempt };
+            self.open_hall()?.report(&key, Report::Progress(text));
+            return Ok(TakenRow::without_effect(taking.without_refusal()));
+        }
+        let permission = RemoteAsk::id_at(&ask.permission, &self.caller.computer);
+        let question = Box::new(ask.question(&self.caller.name));
+        let asks = EngineCommand::AskPermission { permission, turn, question, within };
+        self.about_own(taking, at, ItemBody::Decision(asks.into())).await
+    }
+
+    /// Returns the request to withdraw such a question.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read now.
+    pub(super) async fn ask_over(
+        &self,
+        taking: Taking,
+        at: RemoteTurn,
+        (permission, because): (PermissionId, WithdrawalReason),
+    ) -> Result<TakenRow, LogError> {
+        let permission = RemoteAsk::id_at(&permission, &self.caller.computer);
+        let withdraw = EngineCommand::WithdrawPermission { permission, because };
+        self.about_own(taking, at, ItemBody::Decision(withdraw.into())).await
+    }
+
+    /// Returns the request to answer a question of a program here, in a turn of the caller.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read now.
+    pub(super) async fn answered(
+        &self,
+        taking: Taking,
+        (turn, session): (RemoteTurn, SessionId),
+        (permission, option, text): (PermissionId, String, Option<String>),
+    ) -> Result<TakenRow, LogError> {
+        if let Err(refusal) = self.caller.must(RemoteRight::Permissions) {
+            return Ok(refused(taking, &refusal));
+        }
+        let (key, wanted) = (turn.hosted(&self.caller.computer), permission.clone());
+        let is_asked = self.read(&session, move |state| {
+            let turn = state.hosted_turn(&key);
+            turn.is_some_and(|turn| turn.permissions().any(|open| *open == wanted))
+        });
+        if is_asked.await? != Some(true) {
+            // It was answered here, or its turn is over, and both are told.
+            return Ok(TakenRow::without_effect(taking.without_refusal()));
+        }
+        let by = Actor::human(self.caller.name_of(ParticipantId::USER));
+        let text = text.map(|text| text::clean(&text));
+        let answer = ClientCommand::AnswerPermission { permission, option, text, by };
+        Ok(decided(taking, session, answer))
     }
 
     /// Returns the request of an answer about the state of a turn.

@@ -56,6 +56,8 @@ pub enum RemoteRight {
     Read,
     /// To invite a session here into conversations there, which then ask it for turns.
     Invite,
+    /// To answer what programs here ask people in turns for conversations there.
+    Permissions,
 }
 
 /// The rights of a computer.
@@ -65,9 +67,11 @@ pub struct RemoteRights(BTreeSet<RemoteRight>);
 
 impl Default for RemoteRights {
     fn default() -> Self {
-        // An invitation makes everyone who writes there ask a session here, for good.
-        let all = RemoteRight::VARIANTS.iter().copied();
-        Self(all.filter(|right| *right != RemoteRight::Invite).collect())
+        // An invitation makes everyone who writes there ask a session here, for good, and an answer
+        // to a question lets a program here act. Both are given by name.
+        let is_named =
+            |right: &RemoteRight| matches!(right, RemoteRight::Invite | RemoteRight::Permissions);
+        Self(RemoteRight::VARIANTS.iter().copied().filter(|right| !is_named(right)).collect())
     }
 }
 

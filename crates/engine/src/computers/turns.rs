@@ -1,14 +1,15 @@
 //! The content of rows about conversations that have members on several computers: turns, and
 //! memberships.
 
-use moothall_kernel::event::{Event, Fault, Outcome, TurnKind, Usage};
+use moothall_kernel::event::{Event, Fault, Outcome, RecordedEvent, TurnKind, Usage};
 use moothall_kernel::hosted::{HostedKey, HostedTurn};
-use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::link::{FarMember, JoinedConversation};
 use moothall_kernel::message_part::Span;
 use moothall_kernel::pass::PASS;
+use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::text;
-use moothall_kernel::time::Timestamp;
+use moothall_kernel::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::RemoteWait;
@@ -19,6 +20,9 @@ use crate::sessions::SessionId;
 const FAULT_BYTES_MAX: usize = 500;
 /// Longest code of a fault from another computer, in bytes.
 const CODE_BYTES_MAX: usize = 64;
+
+/// Most answers that a question of another computer offers.
+const OPTIONS_MAX: usize = 20;
 
 /// A turn as the home of its conversation names it to the computer of its participant. The computer
 /// of the home is not in it, because only the channel proves that one.
@@ -178,6 +182,91 @@ fn cleaned(fault: Fault) -> Fault {
     };
     let code = line(&fault.code, CODE_BYTES_MAX);
     Fault { code, message: line(&fault.message, FAULT_BYTES_MAX), ..fault }
+}
+
+/// A question of the sender's program in a turn of the receiver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteAsk {
+    /// The turn.
+    #[serde(flatten)]
+    pub turn: RemoteTurn,
+    /// The question, as the sender names it.
+    pub permission: PermissionId,
+    /// The exact action.
+    pub action: String,
+    /// True if that is only a part of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// The answers that are offered. Empty if the sender takes none from the receiver.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<PermissionOption>,
+    /// The folder in which it would be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The name of the session that asks.
+    pub session: String,
+    /// The time that people have for an answer.
+    pub within: Millis,
+    /// True if the question stays open as long as its dialog is shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stands: bool,
+}
+
+impl RemoteAsk {
+    /// Returns the question that an event records; `None` for other events. `session` is the name
+    /// of the session that asks.
+    pub fn of(key: &HostedKey, recorded: &RecordedEvent, session: String) -> Option<Self> {
+        let Event::PermissionRequested {
+            permission,
+            action,
+            options,
+            expires,
+            partial,
+            folder,
+            stands,
+            ..
+        } = recorded.event.clone()
+        else {
+            return None;
+        };
+        Some(Self {
+            turn: RemoteTurn::of(key),
+            permission,
+            action,
+            partial,
+            options,
+            folder,
+            session,
+            within: expires.since(recorded.ts),
+            stands,
+        })
+    }
+
+    /// Returns the id of the question at the home of its conversation. Two computers may name their
+    /// questions alike.
+    pub fn id_at(permission: &PermissionId, computer: &ComputerId) -> PermissionId {
+        PermissionId::new(format!("{permission}.{computer}"))
+    }
+
+    /// Reads the id that the computer which asks has for a question.
+    pub fn own_id(permission: &PermissionId, computer: &ComputerId) -> Option<PermissionId> {
+        let own = permission.as_str().strip_suffix(computer.as_str())?.strip_suffix('.')?;
+        Some(PermissionId::new(own))
+    }
+
+    /// Returns the question for the home of its conversation. `label` is the name of the computer
+    /// that asks.
+    pub fn question(self, label: &str) -> Question {
+        let session = text::cut(&self.session, CODE_BYTES_MAX).to_owned();
+        Question {
+            action: text::clean(&self.action),
+            partial: self.partial,
+            options: self.options.into_iter().take(OPTIONS_MAX).collect(),
+            folder: self.folder,
+            look: Some(format!("ssh {label} moothall attach {session}")),
+            stands: self.stands,
+        }
+    }
 }
 
 /// The state of a turn that a session of the sender may have taken.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};
-use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
+use moothall_kernel::ids::{ComputerId, EventId, ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::pending::ExpectedAnswers;
 use moothall_kernel::silence::{Reason, Silence};
@@ -16,6 +16,7 @@ use moothall_kernel::time::Millis;
 use moothall_kernel::turns::{TurnFold, TurnRecord};
 use moothall_kernel::view::{Viewer, visible};
 
+use super::sessions::AwayComputer;
 use super::{Action, Door};
 use crate::access::AccessError;
 use crate::sessions::session_of;
@@ -154,6 +155,7 @@ impl Door {
         let is_wanted = |entry: &TurnRecord| message.is_none_or(|id| entry.message == Some(id));
         turns.extend(cooling.filter(is_wanted));
         self.tell_drafts(action, stream, with_own_eyes, &mut turns).await?;
+        self.tell_away(action, stream, &mut turns).await?;
         let words = move |state: &Conversation| {
             let unasked =
                 silent.into_iter().map(|message| unasked(state, message, &hidden)).collect();
@@ -193,6 +195,34 @@ impl Door {
                         .into()
                 }
             });
+        }
+        Ok(())
+    }
+
+    /// Adds the obstacle to turns that wait for another computer, with its age.
+    async fn tell_away(
+        &self,
+        action: Action,
+        stream: &StreamId,
+        turns: &mut [TurnRecord],
+    ) -> Result<(), AccessError> {
+        let waiting = |state: &Conversation| -> Vec<_> {
+            let waits = state.open_turns().filter(|turn| turn.running.is_none());
+            let of = |turn: &Turn| {
+                let address = state.participant(&turn.participant)?.address.as_ref()?;
+                let computer = ComputerId::new(address.computer.as_str());
+                address.is_elsewhere().then_some((turn.no, computer, turn.deadline))
+            };
+            waits.filter_map(of).collect()
+        };
+        for (no, computer, until) in self.view(action, stream, waiting).await? {
+            let Some(entry) = turns.iter_mut().find(|entry| entry.turn == Some(no)) else {
+                continue;
+            };
+            let Some(AwayComputer { name, since }) = self.away(&computer) else { continue };
+            let since = since.map(|at| format!(" since {at}")).unwrap_or_default();
+            entry.detail =
+                Some(format!("{name} is away{since}; the turn waits for it until {until}"));
         }
         Ok(())
     }

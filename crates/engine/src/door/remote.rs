@@ -70,12 +70,24 @@ impl Door {
         };
         let message = RemoteMessage { to: session.to_owned(), from, text: words.text };
         let stream = self.hall.inner.post_message(computer, message, key).await?;
-        let presence = self.computer_directory().map(|known| known.presence(computer));
-        let (state, since) = presence.unwrap_or((ComputerState::Away, None));
-        let away = (state != ComputerState::Up)
-            .then(|| AwayComputer { name: computer.name.clone(), since });
+        let away = self.away(&computer.id);
         let to = format!("{session}@{}", computer.name);
         Ok(SendOutcome::Posted(PostedMessage { stream, to, away }))
+    }
+
+    /// Returns a computer if it is not there; `None` also for one that is not paired.
+    pub(super) fn away(&self, id: &ComputerId) -> Option<AwayComputer> {
+        let directory = self.computer_directory().ok()?;
+        let computer = directory.with_id(id)?;
+        let (state, since) = directory.presence(&computer);
+        (state != ComputerState::Up).then_some(AwayComputer { name: computer.name, since })
+    }
+
+    /// Returns the name of a computer here; its id, if it is not paired with this one any more.
+    pub fn computer_name(&self, id: &str) -> String {
+        let directory = self.computer_directory().ok();
+        let known = directory.and_then(|known| known.with_id(&ComputerId::new(id)));
+        known.map_or_else(|| id.to_owned(), |computer| computer.name)
     }
 
     /// Sends words over a link of the calling session with one of another computer, which is made if

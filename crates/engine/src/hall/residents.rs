@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command};
-use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::ids::{ComputerId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast::error::RecvError;
@@ -16,7 +17,7 @@ use crate::computers::{ComputerDirectory, PairedComputer, RemoteMessage, Session
 use crate::hall::inner::Inner;
 pub use crate::hall::taking::TakenRow;
 use crate::outbox::{DeliveryHandler, OutboxEntry, StreamCommand};
-use crate::ports::{Claim, LogError, Page, Store, Target, TargetKind};
+use crate::ports::{COMPUTER_FORGOTTEN, Claim, LogError, Page, Store, Target, TargetKind};
 use crate::runtime::agent::{Job, Report, TurnKey};
 use crate::sessions::{Residents, SessionError};
 use crate::stream::idempotency::{IDEM, claim_key};
@@ -191,6 +192,14 @@ impl ResidentHall {
     /// [`HallError`] if the conversation cannot be read.
     pub async fn offered(&self, key: &TurnKey) -> Result<Option<Job>, HallError> {
         self.0.offered(key).await
+    }
+
+    /// Ends the turns that are offered to a computer, because its pair ended.
+    pub fn end_offers(&self, computer: &ComputerId) {
+        for key in self.0.offers.of_computer(computer) {
+            let fault = Fault::new("unknown_computer", COMPUTER_FORGOTTEN);
+            self.report(&key, Report::Finished { result: Err(fault), usage: Usage::default() });
+        }
     }
 
     /// Returns the other computers; `None` on a server that has none.

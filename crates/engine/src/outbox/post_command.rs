@@ -1,9 +1,10 @@
 //! Commands of rows for other computers, as they stand in the log until the receiver has them.
 
 use moothall_kernel::hosted::HostedKey;
-use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::link::PartReason;
 use moothall_kernel::participant::Address;
+use moothall_kernel::permission::WithdrawalReason;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -123,6 +124,31 @@ pub enum PostCommand {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parted: bool,
     },
+    /// The program of a session of the sender asks people something in a turn of the receiver, as
+    /// the event that owes the row says.
+    Asked {
+        /// The turn.
+        hosted: HostedKey,
+    },
+    /// That question is over.
+    AskOver {
+        /// The turn.
+        hosted: HostedKey,
+        /// The question.
+        permission: PermissionId,
+        /// The reason.
+        because: WithdrawalReason,
+    },
+    /// The answer of people to a question of a session of the receiver, as the event that owes the
+    /// row says.
+    Answer {
+        /// The number of the turn.
+        turn: TurnNo,
+        /// Number of the attempt.
+        attempt: u32,
+        /// The session of the receiver.
+        session: SessionId,
+    },
     /// The state of a turn of the receiver, which was asked for.
     State {
         /// The turn.
@@ -163,6 +189,9 @@ impl PostCommand {
             | PostCommand::Probe { .. }
             | PostCommand::Begun { .. }
             | PostCommand::Ended { .. }
+            | PostCommand::Asked { .. }
+            | PostCommand::AskOver { .. }
+            | PostCommand::Answer { .. }
             | PostCommand::State { .. }
             | PostCommand::Void => false,
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
+use moothall_kernel::ids::ComputerId;
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 
 use super::mail::NoticeRouter;
@@ -35,6 +36,15 @@ impl Offers {
     /// Keeps a job in place of an older one. Returns true if there was none.
     fn keep(&self, job: Job) -> bool {
         self.jobs().insert(job.key.clone(), job).is_none()
+    }
+
+    /// Returns the turns that are offered to a computer.
+    pub(crate) fn of_computer(&self, computer: &ComputerId) -> Vec<TurnKey> {
+        let is_theirs = |job: &&Job| {
+            let member = job.address.as_ref().and_then(MemberElsewhere::at);
+            member.is_some_and(|member| member.computer == *computer)
+        };
+        self.jobs().values().filter(is_theirs).map(|job| job.key.clone()).collect()
     }
 
     fn drop_job(&self, key: &TurnKey) {

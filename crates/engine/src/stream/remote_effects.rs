@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Change, Event, Outcome, Posted, RecordedEvent, WhyNot};
 use moothall_kernel::hosted::HostedKey;
-use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, TurnNo};
+use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::link::PartReason;
 use moothall_kernel::participant::Address;
+use moothall_kernel::permission::WithdrawalReason;
 use moothall_kernel::state::Turn;
 
 use crate::outbox::PostCommand;
@@ -99,6 +100,21 @@ impl RemoteEffects<'_> {
             }
             Event::Skipped { hosted: Some(key), why_not: WhyNot::OverBudget, .. } => {
                 self.end_hosted(key, None, at);
+            }
+            Event::PermissionRequested { turn, .. } => {
+                if let Some(key) = self.turn(*turn).and_then(|turn| turn.hosted.clone()) {
+                    self.owe(&key.computer, &PostCommand::Asked { hosted: *key.clone() }, at);
+                }
+            }
+            Event::PermissionAnswered { permission, .. } => {
+                self.end_question(permission, WithdrawalReason::Gone, at);
+                self.answer(permission, at);
+            }
+            Event::PermissionExpired { permission } => {
+                self.end_question(permission, WithdrawalReason::GaveUp, at);
+            }
+            Event::PermissionWithdrawn { permission, because } => {
+                self.end_question(permission, *because, at);
             }
             Event::TurnEnded { turn, participant, attempt, outcome, .. } => {
                 let is_answered = matches!(outcome, Outcome::Spoke | Outcome::Passed);
@@ -212,6 +228,33 @@ impl RemoteEffects<'_> {
         let parted = !self.after.is_some_and(is_joined);
         let ended = PostCommand::Ended { hosted: key.clone(), said, parted };
         self.owe(&key.computer, &ended, at);
+    }
+
+    /// Tells the home of a turn that its question is over here.
+    fn end_question(&mut self, permission: &PermissionId, because: WithdrawalReason, at: Seq) {
+        let hosted = self.asking(permission).and_then(|turn| turn.hosted.clone());
+        if let Some(hosted) = hosted {
+            let over = PostCommand::AskOver {
+                hosted: *hosted.clone(),
+                permission: permission.clone(),
+                because,
+            };
+            self.owe(&hosted.computer, &over, at);
+        }
+    }
+
+    /// Sends the answer of people to the computer that asked.
+    fn answer(&mut self, permission: &PermissionId, at: Seq) {
+        let Some(turn) = self.asking(permission) else { return };
+        let (no, attempt) = (turn.no, turn.attempt);
+        let Some(member) = self.members.get(&turn.participant).cloned() else { return };
+        let answer = PostCommand::Answer { turn: no, attempt, session: member.session };
+        self.owe(&member.computer, &answer, at);
+    }
+
+    /// Returns the turn that asks a question before the batch.
+    fn asking(&self, permission: &PermissionId) -> Option<&Turn> {
+        self.before?.open_turns().find(|turn| turn.permissions().any(|open| open == permission))
     }
 
     /// Returns a turn that was open before the batch, or is after it.

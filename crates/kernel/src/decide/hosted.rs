@@ -24,7 +24,7 @@ pub const HOSTED_BYTES_MAX: usize = 512 * 1024;
 impl Conversation {
     /// Returns the participant whose home this conversation is: the session with the id of the
     /// stream.
-    pub(crate) fn own_session(&self) -> Option<&ParticipantId> {
+    pub fn own_session(&self) -> Option<&ParticipantId> {
         let is_own = |address: &Address| address.here("session") == Some(self.stream.as_str());
         self.agents().find(|one| one.address.as_ref().is_some_and(is_own)).map(|one| &one.id)
     }

@@ -102,14 +102,21 @@ pub struct LinkAnswer {
 }
 
 impl LinkEntry {
-    /// Returns a link for the wire. `name_of` returns a session's own name.
-    pub fn of(link: &Link, name_of: impl Fn(&Member) -> String) -> Self {
+    /// Returns a link for the wire. `name_of` returns a session's own name, and `computer_of` the
+    /// name of a computer by its id.
+    pub fn of(
+        link: &Link,
+        name_of: impl Fn(&Member) -> String,
+        computer_of: impl Fn(&str) -> String,
+    ) -> Self {
         let member = |member: &Member| LinkMember {
             session: member.session.to_string(),
             name: member.name.clone().unwrap_or_else(|| name_of(member)),
             number: member.number,
             role: member.role.clone(),
-            computer: Some(member.computer.clone()).filter(|computer| !computer.is_empty()),
+            computer: Some(member.computer.as_str())
+                .filter(|computer| !computer.is_empty())
+                .map(&computer_of),
         };
         Self {
             id: link.id.to_string(),

@@ -134,6 +134,10 @@ pub struct InvitedEntry {
     pub invited_by: String,
     /// Time of the first invite.
     pub invited_at: String,
+    /// The name by which people write a session of another computer, such as
+    /// `builder@workstation`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_name: Option<String>,
     /// `human` or `agent`.
     pub kind: String,
     /// Runtime of the agent; `null` for people.
@@ -261,6 +265,7 @@ impl InvitedEntry {
             profile: WireProfile::of(&participant.profile, participant.address.as_ref()),
             invited_by: participant.invited_by.to_string(),
             invited_at: participant.invited_at.to_string(),
+            full_name: participant.full_name.clone(),
             kind: participant.kind.to_string(),
             runtime: agent.then(|| participant.facts.runtime.to_string()),
             known: !agent || participant.facts.known,

@@ -28,6 +28,14 @@ impl ComputerDirectory for Laptop {
         }
     }
 
+    fn own(&self) -> Option<PairedComputer> {
+        Some(PairedComputer { id: ComputerId::new("own"), name: "laptop".into() })
+    }
+
+    fn with_id(&self, id: &ComputerId) -> Option<PairedComputer> {
+        Some(workstation()).filter(|workstation| workstation.id == *id)
+    }
+
     fn paired(&self) -> Vec<PairedComputer> {
         let away = PairedComputer { id: ComputerId::new("away"), name: "server".into() };
         vec![away, workstation()]
@@ -55,7 +63,21 @@ impl ComputerDirectory for Laptop {
             started_at: Timestamp::default(),
         };
         match question {
-            RemoteQuestion::List => Ok(RemoteAnswer::Sessions(vec![session])),
+            RemoteQuestion::Find { session: word, .. } if word == "gone" => {
+                Err(ComputerError::Refused {
+                    name: "workstation".into(),
+                    refusal: RemoteRefusal {
+                        kind: RemoteRefusalKind::SessionNotFound,
+                        message: "session gone was not found".into(),
+                    },
+                })
+            }
+            RemoteQuestion::Propose(_) => {
+                Ok(RemoteAnswer::Linked { stream: "link".into(), created: true })
+            }
+            RemoteQuestion::List | RemoteQuestion::Find { .. } => {
+                Ok(RemoteAnswer::Sessions(vec![session]))
+            }
             RemoteQuestion::Read(read) if read.session == "gone" => Err(ComputerError::Refused {
                 name: "workstation".into(),
                 refusal: RemoteRefusal {

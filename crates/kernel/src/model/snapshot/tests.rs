@@ -361,6 +361,7 @@ fn full() -> Conversation {
             stream: "h".into(),
             title: "Elsewhere".into(),
             link: true,
+            created_at: Timestamp::from_millis(5),
             participant: "a".into(),
             members: vec![FarMember {
                 address: participant().address.expect("an address"),

@@ -72,6 +72,11 @@ async fn a_turn_waits_for_its_computer_and_is_taken_once() {
     workstation.stop();
     until_state(&laptop, "workstation", "away").await;
     laptop.say(&thread, "@builder@workstation [say:one]").await;
+    let is_told = async || {
+        let turns = laptop.get(&format!("/threads/{thread}/turns")).await;
+        turns.to_string().contains("workstation is away since")
+    };
+    until("its age is shown", is_told).await;
     let laptop = laptop.crash_and_restart();
     // Its prompt is made when it is sent, so later words belong to it.
     laptop.say(&thread, "@builder@workstation [say:two]").await;
@@ -113,4 +118,62 @@ async fn a_session_that_ended_fails_its_turns_at_home() {
     laptop.say(&thread, "@builder@workstation [say:second]").await;
     let failed = until_failed(&laptop, &thread).await;
     assert!(failed.to_string().contains("session_ended"), "{failed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_its_program_is_asked_and_answered_where_the_conversation_lives() {
+    let Some(redis) = RedisServer::start(&[]) else { return };
+    let (one, other) = (hosting(), Hall::new());
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
+    let builder = start(&workstation, &one, "builder").await;
+    let thread = thread_with_builder(&laptop).await;
+    laptop.say(&thread, "@builder@workstation [ask:rm -r build] [say:it is done]").await;
+    let asks = |event: &Value| event["content"]["event"] == "requested";
+    let asked = async |server: &Server<'_>, thread: &str| {
+        server.events(thread).await.into_iter().find(asks).map(|event| event["content"].clone())
+    };
+    until("it asks here", async || asked(&laptop, &thread).await.is_some()).await;
+    let question = asked(&laptop, &thread).await.unwrap();
+    assert!(question["action"].as_str().unwrap().contains("rm -r build"), "{question}");
+    assert!(question["look"].as_str().unwrap().contains("ssh workstation"), "{question}");
+    assert!(asked(&workstation, &builder.id).await.is_some(), "and at the session's home");
+    let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
+    laptop.accepted(&path, json!({"thread": thread, "option": "allow"})).await;
+    until_said(&laptop, &thread, "builder.workstation", "it is done").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_at_home_ends_the_turn_at_the_terminal() {
+    let Some(redis) = RedisServer::start(&[]) else { return };
+    let (one, other) = (hosting(), Hall::new());
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
+    let builder = start(&workstation, &one, "builder").await;
+    let thread = thread_with_builder(&laptop).await;
+    laptop.say(&thread, "@builder@workstation [work:600] [say:too late]").await;
+    let state = async || crate::links::state(&workstation, &builder).await;
+    until("it works", async || state().await == "busy").await;
+    laptop.accepted(&format!("/threads/{thread}/stop"), json!({})).await;
+    until("it is interrupted", async || state().await == "idle").await;
+    assert!(said(&laptop, &thread).await.iter().all(|(_, words)| words != "too late"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_turns_that_wait_for_a_computer_end_when_it_is_forgotten() {
+    let Some(redis) = RedisServer::start(&[]) else { return };
+    let (one, other) = (hosting(), Hall::new());
+    let (workstation, laptop) = paired(&one, &other, &redis).await;
+    start(&workstation, &one, "builder").await;
+    let thread = thread_with_builder(&laptop).await;
+    workstation.stop();
+    until_state(&laptop, "workstation", "away").await;
+    laptop.say(&thread, "@builder@workstation [say:never]").await;
+    laptop.json(&["computers", "forget", "workstation"]);
+    let failed = until_failed(&laptop, &thread).await;
+    assert!(failed.to_string().contains("unknown_computer"), "{failed}");
+    laptop.say(&thread, "@builder@workstation [say:never again]").await;
+    let failures = async || {
+        let events = laptop.events(&thread).await;
+        events.iter().filter(|event| event.to_string().contains("unknown_computer")).count()
+    };
+    until("the next fails too", async || failures().await >= 2).await;
 }
