@@ -50,6 +50,21 @@ impl PairKey {
         Ok(LessSafeKey::new(UnboundKey::from(okm)))
     }
 
+    /// Returns the name of the pair, which says nothing about the key. Computers that forget each
+    /// other and are paired anew have another.
+    ///
+    /// # Panics
+    /// Never: the length of the derived key is that of its algorithm.
+    pub fn pair_name(&self) -> String {
+        let info: [&[u8]; 1] = [b"pair name"];
+        let secret = self.secret();
+        let Ok(okm) = secret.expand(&info, hmac::HMAC_SHA256) else {
+            unreachable!("the key has the length of its algorithm")
+        };
+        let tag = hmac::sign(&okm.into(), &[]);
+        tag.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// Derives the key that authenticates the answer to an invitation.
     pub(crate) fn answering(
         &self,

@@ -54,6 +54,11 @@ impl MemoryLog {
         Self::default()
     }
 
+    /// Returns a copy that has another id, as a restored backup has one.
+    pub fn restored(&self) -> Self {
+        Self { tables: Mutex::new(self.tables().clone()), id: LogId::default() }
+    }
+
     /// Appends an event of a kind that this version does not know, as a newer version would have
     /// written it. Requires a stream that has begun; ignored otherwise.
     pub fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str) {
@@ -80,7 +85,7 @@ impl MemoryLog {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tables {
     closed: bool,
     lease: Option<Lease>,
@@ -102,7 +107,7 @@ struct Tables {
 }
 
 /// A stream. It may have a writer before it begins; readers see it from its first event on.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Stream {
     epoch: Epoch,
     entries: Vec<Entry>,
@@ -110,7 +115,7 @@ struct Stream {
     snapshot: Option<Snapshot>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly every entry is of the larger kind")]
 enum Entry {
     Known(RecordedEvent),

@@ -8,7 +8,7 @@ use moothall_engine::ports::{LogError, Target, TargetKind};
 use super::courier::PostCourier;
 use super::outgoing::{ForeignMark, ReceiverHello};
 use super::run::{PostLink, clock, kernel_id};
-use super::taker::post_channel;
+use super::taker::{log_of_channel, post_channel};
 use crate::channel::ChannelKey;
 use crate::frame::{Hello, SendingHead, Through};
 use crate::id::{BootId, ComputerId};
@@ -26,9 +26,9 @@ impl PostLink {
     pub(super) async fn hello_for(&self, pair: &Pair) -> Result<Hello, LogError> {
         let sending = self.sending_to(pair.id).await?;
         let marks = self.store()?.posts.marks(&kernel_id(pair.id)).await?;
-        let received = marks
-            .into_iter()
-            .filter_map(|(channel, number)| Some(Through::new(channel.log.parse().ok()?, number)));
+        let received = marks.into_iter().filter_map(|(channel, number)| {
+            Some(Through::new(log_of_channel(&channel, &pair.key)?, number))
+        });
         Ok(Hello {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             name: self.pairs.own().name,
@@ -65,7 +65,7 @@ impl PostLink {
         let own = self.pairs.own().id;
         let key = ChannelKey { sender: pair.id, log: hello.sending.log, receiver: own };
         if !self.incoming.is_known(key) {
-            self.begin_incoming(key).await?;
+            self.begin_incoming(pair, key).await?;
         }
         self.incoming.meet(pair.id, hello.sending);
 
@@ -84,8 +84,12 @@ impl PostLink {
     }
 
     /// Begins to receive the rows of a channel, after its mark in the log.
-    pub(super) async fn begin_incoming(&self, key: ChannelKey) -> Result<(), LogError> {
-        let mark = self.store()?.posts.through(&post_channel(key)).await?;
+    pub(super) async fn begin_incoming(
+        &self,
+        pair: &Pair,
+        key: ChannelKey,
+    ) -> Result<(), LogError> {
+        let mark = self.store()?.posts.through(&post_channel(key, &pair.key)).await?;
         self.incoming.begin(key, mark);
         Ok(())
     }

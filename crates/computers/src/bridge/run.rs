@@ -278,7 +278,9 @@ impl PostLink {
                 Ok(cure) => self.note_foreign(sender, cure),
                 Err(error) => tracing::warn!(%error, "a mark could not be compared with the log"),
             },
-            Ok(Frame::Row(row)) => return self.receive(header, row, posted.id.clone()).await,
+            Ok(Frame::Row(row)) => {
+                return self.receive(&pair, header, row, posted.id.clone()).await;
+            }
             Err(FrameError::UnknownKind(kind)) => {
                 tracing::warn!(%sender, kind, "a frame of an unknown kind was skipped");
             }
@@ -312,12 +314,12 @@ impl PostLink {
     }
 
     /// Takes a row. Returns false if its entry stays in the post until the log has the row.
-    async fn receive(&self, header: EntryHeader, row: Row, post: PostId) -> bool {
+    async fn receive(&self, pair: &Pair, header: EntryHeader, row: Row, post: PostId) -> bool {
         crash::point("row_read");
         let EntryHeader { sender, receiver, log, .. } = header;
         let key = ChannelKey { sender, log, receiver };
         if self.incoming.is_new(key)
-            && let Err(error) = self.begin_incoming(key).await
+            && let Err(error) = self.begin_incoming(pair, key).await
         {
             tracing::warn!(%error, "a mark could not be read");
             return false;

@@ -16,7 +16,9 @@ use super::incoming::{ReadyContent, ReadyRows};
 use super::run::{PAUSES, PostLink, kernel_id};
 use crate::channel::ChannelKey;
 use crate::frame::Frame;
+use crate::id::LogId;
 use crate::invitation::Pair;
+use crate::keys::PairKey;
 
 /// The result of one attempt to take rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +52,17 @@ pub(super) async fn take(link: Arc<PostLink>) {
     }
 }
 
-/// Returns the channel of a sender as the log names it.
-pub(super) fn post_channel(key: ChannelKey) -> PostChannel {
-    PostChannel { sender: kernel_id(key.sender), log: key.log.to_string() }
+/// Returns the channel of a sender as the log names it. The name of the pair is in it: numbers
+/// begin anew with a pair, and a log that is restored may have marks of an earlier one.
+pub fn post_channel(key: ChannelKey, pair: &PairKey) -> PostChannel {
+    let log = format!("{}.{}", key.log, pair.pair_name());
+    PostChannel { sender: kernel_id(key.sender), log }
+}
+
+/// Returns the log of the sender of a channel; `None` if the channel is one of an earlier pair.
+pub(super) fn log_of_channel(channel: &PostChannel, pair: &PairKey) -> Option<LogId> {
+    let (log, name) = channel.log.split_once('.')?;
+    log.parse().ok().filter(|_| name == pair.pair_name())
 }
 
 impl PostLink {
@@ -124,7 +134,7 @@ impl PostLink {
     /// Returns the requests of rows.
     async fn plan(&self, pair: &Pair, ready: ReadyRows) -> Result<PlannedRows, LogError> {
         let ReadyRows { key, mark, content } = ready;
-        let channel = post_channel(key);
+        let channel = post_channel(key, &pair.key);
         match content {
             ReadyContent::Lost(lost) => {
                 let mark = PostMark { channel, before: mark, through: *lost.end() };

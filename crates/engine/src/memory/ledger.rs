@@ -15,7 +15,7 @@ use crate::ports::{Ledger, LogError, UsageBy, UsageSum, UsageWanted};
 /// Hour, stream, agent and causer of a row.
 type LedgerKey = (Timestamp, StreamId, String, ParticipantId);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     rows: BTreeMap<LedgerKey, UsageSum>,
     raises: BTreeMap<BudgetOwner, Raise>,

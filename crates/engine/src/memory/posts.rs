@@ -12,7 +12,7 @@ use crate::ports::{
 };
 
 /// The newest number for each computer, and the mark of each channel.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PostTables {
     sent: BTreeMap<ComputerId, u64>,
     taken: BTreeMap<PostChannel, u64>,

@@ -16,7 +16,7 @@ use crate::ports::{
 const HOUR: Millis = Millis::from_secs(3_600);
 
 /// The principals, their credentials and the audit record.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Keys {
     principals: BTreeMap<ParticipantId, Kind>,
     tokens: Vec<Token>,
@@ -25,7 +25,7 @@ pub(super) struct Keys {
 }
 
 /// A card, and the hash of its claim code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct StoredCard {
     card: AgentCard,
     claim: TokenHash,

@@ -3,12 +3,13 @@
 use moothall_kernel::ids::ComputerId;
 
 /// The rows of one log of another computer, in the order of their numbers. A log that was restored
-/// has another id, and so another channel with numbers of its own. (decisions/0053)
+/// has another id, and so another channel with numbers of its own. So have computers that were
+/// paired anew. (decisions/0053)
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PostChannel {
     /// The computer that sends the rows.
     pub sender: ComputerId,
-    /// The id of its log.
+    /// The id of its log, with the name of the pair.
     pub log: String,
 }
 

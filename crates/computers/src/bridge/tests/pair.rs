@@ -190,9 +190,9 @@ impl Side {
         self.log.forget(&kernel_id(self.other)).await.unwrap();
     }
 
-    /// Ends the pair here, as `forget` does, and begins it again.
-    pub(super) async fn forget_and_pair_again(&mut self) {
-        let pair = self.pairs.get(self.other).unwrap();
+    /// Ends the pair here, as `forget` does, and begins it again with another key.
+    pub(super) async fn forget_and_pair_again(&mut self, key: &PairKey) {
+        let pair = Pair { key: key.clone(), ..self.pairs.get(self.other).unwrap() };
         self.pairs.forget(self.other).unwrap();
         self.peers.forget(self.other);
         self.running.as_ref().unwrap().tasks.forget(self.other);

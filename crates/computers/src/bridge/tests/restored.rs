@@ -12,6 +12,7 @@ use super::faults::until;
 use super::pair::pair;
 use crate::bridge::run::kernel_id;
 use crate::id::LogId;
+use crate::keys::PairKey;
 use crate::memory_post::{MemoryServer, PostFaults};
 
 fn server() -> Arc<MemoryServer> {
@@ -94,10 +95,11 @@ async fn a_pair_that_ended_and_began_again_counts_from_one() {
     until("they arrive", async || one.open_rows().await + other.open_rows().await == 0).await;
     other.crash();
     one.owe(0).await;
-    one.forget_and_pair_again().await;
+    let key = PairKey::random();
+    one.forget_and_pair_again(&key).await;
     assert_eq!(one.open_rows().await, 0, "what was owed is cancelled");
     other.start().await;
-    other.forget_and_pair_again().await;
+    other.forget_and_pair_again(&key).await;
     one.owe(0).await;
     other.owe(0).await;
     until("they arrive", async || one.open_rows().await + other.open_rows().await == 0).await;
@@ -115,4 +117,25 @@ async fn a_row_that_a_newer_program_wrote_is_sent_empty_and_does_not_hold_up_the
     one.owe(0).await;
     until("they arrive", async || one.open_rows().await == 0).await;
     assert_eq!(other.notices().await.len(), 1);
+}
+
+/// The numbers of the new pair would reach the mark of the old one, and rows would count as taken
+/// that never were.
+#[tokio::test(start_paused = true)]
+async fn a_restored_log_has_no_mark_of_a_pair_that_began_later() {
+    let server = server();
+    let (mut one, mut other) = pair(&server).await;
+    for _ in 0..3 {
+        one.owe(0).await;
+    }
+    until("three rows arrive", async || one.open_rows().await == 0).await;
+    let backup = other.log.restored();
+    let key = PairKey::random();
+    one.forget_and_pair_again(&key).await;
+    other.forget_and_pair_again(&key).await;
+    other.restart_with(Arc::new(backup)).await;
+    one.owe(0).await;
+    until("the row of the new pair arrives", async || one.open_rows().await == 0).await;
+    let notices = other.notices().await;
+    assert!(notices.len() == 4 && notices[3].contains("row 4 of"), "{notices:?}");
 }
