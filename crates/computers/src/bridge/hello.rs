@@ -46,6 +46,8 @@ impl PostLink {
         let target = Target::Computer(kernel_id(id));
         let oldest = store.outbox.pending_deliveries(&target, 0, 1).await?;
         let first = oldest.first().and_then(|row| row.number).unwrap_or(last + 1);
+        // The log may not have noted yet that a row was taken, but the row is not sent any more.
+        let first = first.max(self.outgoing.taken(id) + 1);
         Ok(SendingHead { log: self.log, first, last })
     }
 
@@ -94,15 +96,16 @@ impl PostLink {
         Ok(())
     }
 
-    /// Takes an acknowledgement. Returns the next step for people if it is about a row that this
-    /// log never had.
+    /// Takes an acknowledgement of a boot. Returns the next step for people if it is about a row
+    /// that this log never had.
     pub(super) async fn take_mark(
         &self,
         pair: &Pair,
+        boot: BootId,
         through: Through,
     ) -> Result<Option<&'static str>, LogError> {
         let last = self.store()?.posts.last_number(&kernel_id(pair.id)).await?;
-        let taken = self.outgoing.acknowledge(pair.id, through, last, clock());
+        let taken = self.outgoing.acknowledge((pair.id, boot), through, last, clock());
         Ok(taken.err().map(|_| FOREIGN_CURE))
     }
 

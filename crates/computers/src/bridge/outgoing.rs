@@ -283,18 +283,30 @@ impl OutgoingPosts {
         });
     }
 
-    /// Takes an acknowledgement. `last` is the number of the newest row in the log.
+    /// Takes an acknowledgement of a boot of the receiver. `last` is the number of the newest row
+    /// in the log.
+    ///
+    /// That of another boot than the one that introduced itself last is passed over: the log of the
+    /// receiver may have been restored since, and would wait for the rows for ever.
     ///
     /// # Errors
     /// [`ForeignMark`] if the log never had the row; nothing is changed.
     pub(super) fn acknowledge(
         &self,
-        from: ComputerId,
+        (from, boot): (ComputerId, BootId),
         through: Through,
         last: u64,
         now: Instant,
     ) -> Result<(), ForeignMark> {
-        self.change(from, |rows| rows.acknowledge(through, last, now))
+        self.change(from, |rows| match rows.boot == Some(boot) {
+            true => rows.acknowledge(through, last, now),
+            false => Ok(()),
+        })
+    }
+
+    /// Returns the number of the newest row that a receiver has taken, as far as it has said.
+    pub(super) fn taken(&self, by: ComputerId) -> u64 {
+        lock(&self.pairs).get(&by).map_or(0, |rows| rows.taken)
     }
 
     /// Returns the next rows to put into the post, at most this many for each pair, and the time at
@@ -328,14 +340,14 @@ mod tests {
     use crate::id::LogId;
 
     /// Makes the rows to a receiver that has taken none, of a log with some rows.
-    fn met(first: u64, last: u64) -> (OutgoingPosts, ChannelKey) {
+    fn met(first: u64, last: u64) -> (OutgoingPosts, ChannelKey, (ComputerId, BootId)) {
         let ids = (ComputerId::random(1).unwrap(), ComputerId::random(8).unwrap());
         let key = ChannelKey { sender: ids.0, log: LogId::random(), receiver: ids.1 };
         let posts = OutgoingPosts::default();
         let boot = BootId::random();
         let hello = ReceiverHello { key, boot, taken: first - 1, first, last };
         assert_eq!(posts.meet(hello, Instant::now()), Ok(true));
-        (posts, key)
+        (posts, key, (ids.1, boot))
     }
 
     fn is_next(posts: &OutgoingPosts, key: ChannelKey, number: u64) -> bool {
@@ -344,10 +356,10 @@ mod tests {
 
     #[test]
     fn a_row_of_the_former_boot_is_acknowledged_and_the_next_one_is_sent() {
-        let (posts, key) = met(3, 5);
+        let (posts, key, receiver) = met(3, 5);
         posts.push(key.receiver, 3, b"three".as_slice().into());
         let through = Through::new(key.log, 5);
-        assert_eq!(posts.acknowledge(key.receiver, through, 6, Instant::now()), Ok(()));
+        assert_eq!(posts.acknowledge(receiver, through, 6, Instant::now()), Ok(()));
         for number in 3..=5 {
             assert!(matches!(posts.step(key.receiver, number), RowStep::Taken), "{number}");
         }
@@ -359,22 +371,36 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_of_a_row_that_was_never_owed_ends_all_sending() {
-        let (posts, key) = met(1, 2);
+        let (posts, key, receiver) = met(1, 2);
         let through = Through::new(key.log, 3);
-        assert_eq!(posts.acknowledge(key.receiver, through, 2, Instant::now()), Err(ForeignMark));
+        assert_eq!(posts.acknowledge(receiver, through, 2, Instant::now()), Err(ForeignMark));
         assert!(matches!(posts.step(key.receiver, 1), RowStep::Away));
         // The mark is one of this log later, and is not believed any more.
         let boot = BootId::random();
         let hello = ReceiverHello { key, boot, taken: 3, first: 1, last: 4 };
         assert_eq!(posts.meet(hello, Instant::now()), Err(ForeignMark));
         let other = Through::new(LogId::random(), 9);
-        assert_eq!(posts.acknowledge(key.receiver, other, 4, Instant::now()), Ok(()));
+        assert_eq!(posts.acknowledge(receiver, other, 4, Instant::now()), Ok(()));
         assert!(matches!(posts.step(key.receiver, 4), RowStep::Away));
     }
 
     #[test]
+    fn an_acknowledgement_of_a_former_boot_counts_for_nothing() {
+        let (posts, key, (receiver, former)) = met(1, 3);
+        let boot = BootId::random();
+        let hello = ReceiverHello { key, boot, taken: 1, first: 2, last: 3 };
+        assert_eq!(posts.meet(hello, Instant::now()), Ok(false));
+        let through = Through::new(key.log, 3);
+        assert_eq!(posts.acknowledge((receiver, former), through, 3, Instant::now()), Ok(()));
+        assert_eq!(posts.taken(receiver), 1);
+        assert!(is_next(&posts, key, 2));
+        assert_eq!(posts.acknowledge((receiver, boot), through, 3, Instant::now()), Ok(()));
+        assert_eq!(posts.taken(receiver), 3);
+    }
+
+    #[test]
     fn bodies_wait_for_their_turn_and_for_room() {
-        let (posts, key) = met(1, 30);
+        let (posts, key, receiver) = met(1, 30);
         let RowStep::Wait(mut third) = posts.step(key.receiver, 3) else { panic!("not its turn") };
         let body: Arc<[u8]> = vec![0; crate::frame::ROW_LEN_MAX].into();
         let mut number = 1;
@@ -386,7 +412,7 @@ mod tests {
         assert_eq!(third.try_recv(), Ok(()), "its turn came");
         let RowStep::Wait(mut next) = posts.step(key.receiver, number) else { panic!("no room") };
         let through = Through::new(key.log, 1);
-        assert_eq!(posts.acknowledge(key.receiver, through, 30, Instant::now()), Ok(()));
+        assert_eq!(posts.acknowledge(receiver, through, 30, Instant::now()), Ok(()));
         assert_eq!(next.try_recv(), Ok(()), "there is room");
         assert!(is_next(&posts, key, number));
     }

@@ -274,10 +274,14 @@ impl PostLink {
                 self.peers.note_fault(sender, FORGOTTEN_CURE);
             }
             Ok(Frame::Words(words)) => self.take_call(pair, &words.body),
-            Ok(Frame::Through(through)) => match self.take_mark(&pair, through).await {
-                Ok(cure) => self.note_foreign(sender, cure),
-                Err(error) => tracing::warn!(%error, "a mark could not be compared with the log"),
-            },
+            Ok(Frame::Through(through)) => {
+                match self.take_mark(&pair, header.boot, through).await {
+                    Ok(cure) => self.note_foreign(sender, cure),
+                    Err(error) => {
+                        tracing::warn!(%error, "a mark could not be compared with the log")
+                    }
+                }
+            }
             Ok(Frame::Row(row)) => {
                 return self.receive(&pair, header, row, posted.id.clone()).await;
             }

@@ -14,7 +14,7 @@ use moothall_kernel::policy::Policy;
 use tempfile::TempDir;
 
 use crate::bridge::peers::Peers;
-use crate::bridge::run::{PostParts, PostTasks, kernel_id};
+use crate::bridge::run::{PostLink, PostParts, PostTasks, kernel_id};
 use crate::bridge::{log_of, note_log};
 use crate::id::{ComputerId, LogId};
 use crate::invitation::Pair;
@@ -127,6 +127,15 @@ impl Side {
         self.stop().await;
         self.log = log;
         self.start().await;
+    }
+
+    /// Returns the parts that the tasks of the post share.
+    pub(super) fn link(&self) -> Arc<PostLink> {
+        self.running.as_ref().unwrap().tasks.asker()
+    }
+
+    pub(super) fn pair(&self) -> Pair {
+        self.pairs.get(self.other).unwrap()
     }
 
     pub(super) fn hall(&self) -> &Hall {

@@ -10,8 +10,10 @@ use serde_json::json;
 
 use super::faults::until;
 use super::pair::pair;
-use crate::bridge::run::kernel_id;
-use crate::id::LogId;
+use crate::bridge::outgoing::ReceiverHello;
+use crate::bridge::run::{clock, kernel_id};
+use crate::channel::ChannelKey;
+use crate::id::{BootId, LogId};
 use crate::keys::PairKey;
 use crate::memory_post::{MemoryServer, PostFaults};
 
@@ -138,4 +140,24 @@ async fn a_restored_log_has_no_mark_of_a_pair_that_began_later() {
     until("the row of the new pair arrives", async || one.open_rows().await == 0).await;
     let notices = other.notices().await;
     assert!(notices.len() == 4 && notices[3].contains("row 4 of"), "{notices:?}");
+}
+
+/// A receiver that was restored would wait for such a row for ever.
+#[tokio::test(start_paused = true)]
+async fn an_introduction_names_no_row_that_is_not_sent_any_more() {
+    let server = server();
+    let (mut one, mut other) = pair(&server).await;
+    other.crash();
+    one.owe(1).await;
+    let (link, pair) = (one.link(), one.pair());
+    let sending = link.hello_for(&pair).await.unwrap().sending;
+    assert_eq!((sending.first, sending.last), (1, 2));
+    let key = ChannelKey { sender: one.id, log: sending.log, receiver: other.id };
+    let boot = BootId::random();
+    let hello = ReceiverHello { key, boot, taken: 1, first: 1, last: 2 };
+    assert!(link.outgoing.meet(hello, clock()).is_ok());
+    // The outbox has not run since, so the log has the row as open.
+    assert_eq!(one.open_rows().await, 2);
+    let sending = link.hello_for(&pair).await.unwrap().sending;
+    assert_eq!((sending.first, sending.last), (2, 2));
 }
