@@ -132,6 +132,12 @@ impl Sealer {
         Self { own, log, boot: BootId::random(), seals: AtomicU64::new(0) }
     }
 
+    /// Makes a sealer of a boot that may have had one, with which a simulator breaks the rule.
+    #[cfg(feature = "fakes")]
+    pub(crate) fn of_boot(own: ComputerId, log: LogId, boot: BootId) -> Self {
+        Self { boot, ..Self::new(own, log) }
+    }
+
     /// Returns the id of this boot.
     pub fn boot(&self) -> BootId {
         self.boot

@@ -419,6 +419,9 @@ impl Tables {
     /// Adds a pending delivery. Returns its id.
     fn deliver(&mut self, stream: &StreamId, new: NewDelivery) -> u64 {
         let id = self.deliveries.len() as u64 + 1;
+        if planted::has(Bug::NumberUsedAgain) {
+            self.recount(&new.target);
+        }
         let number = self.posts.next_number(&new.target);
         self.deliveries.push(Delivery {
             id,

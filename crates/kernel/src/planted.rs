@@ -87,6 +87,16 @@ pub enum Bug {
     OwnWordsPassGuards,
     /// An answer is pressed without a look at the dialog.
     AnswerPressedBlindly,
+    /// Rows of another computer are acknowledged before the log has taken them.
+    AcknowledgedBeforeTaken,
+    /// The mark of a row is written in another append than the row.
+    MarkApart,
+    /// Numbers of rows for another computer are counted from the rows that are open.
+    NumberUsedAgain,
+    /// A log that was restored continues the channels of the log before.
+    RestoredSenderGoesOn,
+    /// A restarted server seals with the keys and the counter of its former start.
+    NonceTwice,
 }
 
 /// An authority check that is left out: the access tests have to find it.

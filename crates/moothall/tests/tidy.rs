@@ -69,7 +69,7 @@ const IMPORTS: [(&str, &[&str]); 10] = [
         "moothall",
         &["agents", "channels", "computers", "engine", "kernel", "store", "surfaces", "terminals"],
     ),
-    ("testkit", &["engine", "kernel", "terminals"]),
+    ("testkit", &["computers", "engine", "kernel", "terminals"]),
 ];
 
 /// Crates whose files import each other in one direction.

@@ -8,26 +8,33 @@ use std::sync::{Mutex, PoisonError};
 use moothall_testkit::sim::{self, Bug, Report, Stats, known_seed};
 use strum::VariantArray;
 
-const USAGE: &str =
-    "usage: moothall-testkit SEED [BUG] | --runs N [--from SEED] | --planted | --planted-search";
+const USAGE: &str = "usage: moothall-testkit [--computers] (SEED | --runs N [--from SEED]) | \
+                     SEED BUG | --planted | --planted-search";
 /// Number of runs within which a planted bug has to be caught.
 const PLANTED_RUNS_MAX: u64 = 500;
+
+/// Makes the run of a seed, with its story if that is wanted.
+type Run = fn(u64, bool) -> Report;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let number = |word: &str| word.parse::<u64>().ok();
-    match words.as_slice() {
+    let (run, words): (Run, _) = match words.as_slice() {
+        ["--computers", words @ ..] => (sim::run_computers, words),
+        words => (run_all, words),
+    };
+    match words {
         ["--planted"] => planted(|bug| known_seed(bug)..known_seed(bug) + 1),
         ["--planted-search"] => planted(|_| 0..PLANTED_RUNS_MAX),
-        ["--runs", runs] => number(runs).map_or_else(usage, |runs| many(0, runs)),
+        ["--runs", runs] => number(runs).map_or_else(usage, |runs| many(run, 0, runs)),
         ["--runs", runs, "--from", from] => match (number(runs), number(from)) {
-            (Some(runs), Some(from)) => many(from, runs),
+            (Some(runs), Some(from)) => many(run, from, runs),
             _ => usage(),
         },
-        [seed] => number(seed).map_or_else(usage, |seed| one(seed, None)),
+        [seed] => number(seed).map_or_else(usage, |seed| verdict(&run(seed, true))),
         [seed, bug] => match (number(seed), bug.parse()) {
-            (Some(seed), Ok(bug)) => one(seed, Some(bug)),
+            (Some(seed), Ok(bug)) => verdict(&sim::run(seed, Some(bug), true)),
             _ => usage(),
         },
         _ => usage(),
@@ -39,9 +46,8 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-fn one(seed: u64, bug: Option<Bug>) -> ExitCode {
-    let report = sim::run(seed, bug, true);
-    verdict(&report)
+fn run_all(seed: u64, with_story: bool) -> Report {
+    sim::run(seed, None, with_story)
 }
 
 /// Prints the story of a failed run, or the statistics of a good one.
@@ -59,12 +65,12 @@ fn verdict(report: &Report) -> ExitCode {
 }
 
 /// Runs seeds in parallel, one worker per processor, and prints the lowest seed that fails.
-fn many(from: u64, runs: u64) -> ExitCode {
+fn many(run: Run, from: u64, runs: u64) -> ExitCode {
     let (next, failed) = (AtomicU64::new(from), Mutex::new(None::<Report>));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let total = std::thread::scope(|scope| {
         let working: Vec<_> =
-            (0..workers).map(|_| scope.spawn(|| work(&next, from + runs, &failed))).collect();
+            (0..workers).map(|_| scope.spawn(|| work(run, &next, from + runs, &failed))).collect();
         working
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
@@ -86,7 +92,7 @@ fn many(from: u64, runs: u64) -> ExitCode {
 }
 
 /// Takes seeds in order until they are used up or a lower one failed.
-fn work(next: &AtomicU64, end: u64, failed: &Mutex<Option<Report>>) -> Stats {
+fn work(run: Run, next: &AtomicU64, end: u64, failed: &Mutex<Option<Report>>) -> Stats {
     let mut total = Stats::default();
     loop {
         let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -94,7 +100,7 @@ fn work(next: &AtomicU64, end: u64, failed: &Mutex<Option<Report>>) -> Stats {
         if seed >= end || lost().as_ref().is_some_and(|first| first.seed < seed) {
             return total;
         }
-        let report = sim::run(seed, None, false);
+        let report = run(seed, false);
         total = total.plus(report.stats);
         let mut first = lost();
         if report.objection.is_some() && first.as_ref().is_none_or(|first| seed < first.seed) {

@@ -42,6 +42,10 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
         Bug::ScreenIsProof => &["typed"],
         Bug::AnyTagAccepted => &["words"],
         Bug::AnswerPressedBlindly => &["keys"],
+        Bug::AcknowledgedBeforeTaken => &["acknowledged"],
+        Bug::MarkApart => &["taken"],
+        Bug::NumberUsedAgain | Bug::RestoredSenderGoesOn => &["numbers"],
+        Bug::NonceTwice => &["nonces"],
     }
 }
 

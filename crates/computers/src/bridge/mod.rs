@@ -34,15 +34,22 @@ use moothall_engine::hall::{Hall, HallError};
 use moothall_engine::ports::Store;
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::link::PartReason;
+use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::id::{ComputerId, LogId};
 use crate::invitation::{OpenInvitations, Pair};
 use crate::pairs::Pairs;
+use crate::post::Post;
 use crate::redis_post::RedisPost;
 use config::ComputersConfig;
 use peers::Peers;
 use run::{PostParts, PostTasks, kernel_id};
+#[cfg(feature = "fakes")]
+pub use taker::post_channel;
+
+/// Makes the posts of computers that meet at another place than a Redis.
+pub type PostMaker = Arc<dyn Fn(ComputerId) -> Arc<dyn Post> + Send + Sync>;
 
 /// The computers of a server. Dropping them ends their tasks.
 pub struct Computers {
@@ -57,6 +64,8 @@ struct Directory {
     pairs: Mutex<Option<Arc<Pairs>>>,
     invitations: Mutex<OpenInvitations>,
     peers: Arc<Peers>,
+    /// The maker of posts; `None` if the computers meet at a Redis.
+    posts: Option<PostMaker>,
     /// The rights of other computers here.
     config: Arc<Mutex<ComputersConfig>>,
     /// The tasks of the post, while there are pairs.
@@ -65,10 +74,10 @@ struct Directory {
     changing: tokio::sync::Mutex<()>,
 }
 
-/// The tasks of the post, and the server that they use.
+/// The tasks of the post, and the Redis that they use.
 struct RunningPost {
     tasks: PostTasks,
-    server: Arc<RedisPost>,
+    server: Option<Arc<RedisPost>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -90,13 +99,39 @@ impl Computers {
         config: ComputersConfig,
         folder: PathBuf,
     ) -> Result<Self, HallError> {
+        Self::open_at(None, hall, config, folder).await
+    }
+
+    /// Opens the computers of a hall that meet at another place than a Redis.
+    ///
+    /// # Errors
+    /// As [`Computers::open`].
+    #[cfg(any(test, feature = "fakes"))]
+    pub async fn open_with(
+        posts: PostMaker,
+        hall: &Hall,
+        config: ComputersConfig,
+        folder: PathBuf,
+    ) -> Result<Self, HallError> {
+        Self::open_at(Some(posts), hall, config, folder).await
+    }
+
+    async fn open_at(
+        posts: Option<PostMaker>,
+        hall: &Hall,
+        config: ComputersConfig,
+        folder: PathBuf,
+    ) -> Result<Self, HallError> {
         let Some(open) = hall.weak().enter() else { return Err(HallError::ShuttingDown) };
-        let log = log_of(open.store().upkeep.log_id());
+        let mut log = log_of(open.store().upkeep.log_id());
         let pairs = Pairs::open(&folder).unwrap_or_else(|error| {
             tracing::error!(%error, "this server runs without other computers");
             None
         });
         let pairs = pairs.map(Arc::new);
+        if planted::has(Bug::RestoredSenderGoesOn) {
+            log = pairs.as_ref().and_then(|pairs| pairs.log()).unwrap_or(log);
+        }
         let inner = Arc::new(Directory {
             hall: hall.clone(),
             folder,
@@ -104,6 +139,7 @@ impl Computers {
             pairs: Mutex::new(pairs),
             invitations: Mutex::default(),
             peers: Arc::default(),
+            posts,
             config: Arc::new(Mutex::new(config)),
             tasks: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
@@ -114,6 +150,12 @@ impl Computers {
         let directory: Arc<dyn ComputerDirectory> = inner.clone();
         hall.serve_computers(Arc::downgrade(&directory));
         Ok(Self { inner })
+    }
+
+    /// Returns the directory, as the hall has it.
+    #[cfg(any(test, feature = "fakes"))]
+    pub fn directory(&self) -> Arc<dyn ComputerDirectory> {
+        self.inner.clone()
     }
 
     /// Changes the rights of other computers. They count from the next question.
@@ -183,17 +225,18 @@ impl Directory {
             return Ok(());
         }
         self.end_tasks().await;
-        let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
-        let server = Arc::new(post.map_err(|error| ComputerError::Invalid(error.to_string()))?);
-        let (hall, peers) = (self.hall.clone(), self.peers.clone());
-        let parts = PostParts {
-            hall,
-            pairs,
-            log: self.log,
-            post: server.clone(),
-            peers,
-            config: self.config.clone(),
+        let (post, server): (Arc<dyn Post>, _) = match &self.posts {
+            Some(make) => (make(own.id), None),
+            None => {
+                let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
+                let post = post.map_err(|error| ComputerError::Invalid(error.to_string()))?;
+                let server = Arc::new(post);
+                (server.clone(), Some(server))
+            }
         };
+        let (hall, peers) = (self.hall.clone(), self.peers.clone());
+        let parts =
+            PostParts { hall, pairs, log: self.log, post, peers, config: self.config.clone() };
         *lock(&self.tasks) = Some(RunningPost { tasks: PostTasks::begin(parts), server });
         Ok(())
     }
@@ -232,7 +275,7 @@ impl Directory {
 
     /// Returns the post that runs, or one to ask the server once.
     fn post(&self, pairs: &Pairs) -> Option<Arc<RedisPost>> {
-        let running = lock(&self.tasks).as_ref().map(|running| running.server.clone());
+        let running = lock(&self.tasks).as_ref().and_then(|running| running.server.clone());
         let own = pairs.own();
         let once = || RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref()).ok();
         running.or_else(|| once().map(Arc::new))

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use moothall_engine::crash;
 use moothall_engine::hall::Hall;
 use moothall_engine::ports::{LogError, Store};
+#[cfg(feature = "fakes")]
+use moothall_kernel::planted::{self, Bug};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
@@ -19,6 +21,8 @@ use super::{sender, taker};
 use crate::channel::ChannelKey;
 use crate::envelope::{Entry, EntryHeader, EnvelopeError};
 use crate::frame::{Frame, FrameError, Hello, Row, Words};
+#[cfg(feature = "fakes")]
+use crate::id::BootId;
 use crate::id::{ComputerId, LogId};
 use crate::invitation::Pair;
 use crate::keys::{Opener, Sealer};
@@ -85,7 +89,7 @@ impl PostTasks {
     pub(super) fn begin(parts: PostParts) -> Self {
         let PostParts { hall, pairs, log, post, peers, config } = parts;
         let own = pairs.own();
-        let sealer = Sealer::new(own.id, log);
+        let sealer = sealer(own.id, log);
         let link = Arc::new_cyclic(|own| PostLink {
             own: own.clone(),
             hall,
@@ -148,6 +152,15 @@ impl Drop for PostTasks {
     fn drop(&mut self) {
         self.link.outgoing.note_away();
     }
+}
+
+/// Makes the sealer of a new boot.
+fn sealer(own: ComputerId, log: LogId) -> Sealer {
+    #[cfg(feature = "fakes")]
+    if planted::has(Bug::NonceTwice) {
+        return Sealer::of_boot(own, log, BootId::from_bytes(*log.as_bytes()));
+    }
+    Sealer::new(own, log)
 }
 
 /// Returns the time by which rows are sent again. It follows tokio's clock, so that a test need not

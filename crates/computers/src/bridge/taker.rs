@@ -10,6 +10,7 @@ use moothall_engine::crash;
 use moothall_engine::ports::{LogError, PostChannel, PostMark};
 use moothall_engine::stream::Taking;
 use moothall_engine::stream::io::counts_as_taken;
+use moothall_kernel::planted::{self, Bug};
 
 use super::inbound::{PlannedRow, RowReader, lost_rows};
 use super::incoming::{ReadyContent, ReadyRows};
@@ -90,6 +91,11 @@ impl PostLink {
         }
         let (requests, ends): (Vec<_>, Vec<_>) =
             rows.into_iter().map(|row| (row.request, row.ends)).unzip();
+        if planted::has(Bug::AcknowledgedBeforeTaken)
+            && let Some(last) = numbers.last()
+        {
+            self.acknowledge(pair, key, *last).await;
+        }
         crash::point("before_mark_append");
         let verdicts = hall.take(requests).await;
         crash::point("after_mark_append");

@@ -52,6 +52,14 @@ impl<'a> Draft<'a> {
 }
 
 impl Tables {
+    /// Counts the numbers for a computer from the rows that are open, as a planted bug.
+    pub(super) fn recount(&mut self, target: &Target) {
+        let Target::Computer(computer) = target else { return };
+        let is_open = |row: &&Delivery| row.target == *target && !row.state.is_settled();
+        let open = self.deliveries.iter().filter(is_open).filter_map(|row| row.number);
+        self.posts.sent.insert(computer.clone(), open.max().unwrap_or_default());
+    }
+
     /// Settles the open rows of some computers. Returns their number.
     fn settle_posts(
         &mut self,

@@ -151,6 +151,8 @@ async fn work(
         let wait = after.unwrap_or(pause);
         pause = if after.is_some() { PAUSES.0 } else { (2 * pause).min(PAUSES.1) };
         tokio::select! {
+            // Not by chance, so that a simulated run can be repeated.
+            biased;
             () = tokio::time::sleep(wait) => {}
             // Only another handler is tried earlier. The channel closes with the hall.
             changed = handlers.changed() => if changed.is_err() { return },

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Address;
+use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 use tokio::time::Instant;
 
@@ -22,7 +23,9 @@ use super::shell::Shell;
 use crate::answers::HallChange;
 use crate::crash;
 use crate::hall::reservations::TurnPayer;
-use crate::ports::{Acquisition, AppendError, LogError, StreamBatch, Target};
+use crate::ports::{
+    Acquisition, AppendError, AppendResult, EventLog, LogError, StreamBatch, Target,
+};
 use crate::runtime::agent::{Agent, Job, TurnKey};
 use crate::stream::updates::Subscription;
 
@@ -167,7 +170,10 @@ impl Shell {
         let owed: Vec<Target> =
             batch.deliveries.iter().map(|delivery| delivery.target.clone()).collect();
         let begun = std::time::Instant::now();
-        let appended = self.hall.store.log.append(vec![batch]).await;
+        let appended = match planted::has(Bug::MarkApart) {
+            true => append_apart(&*self.hall.store.log, batch).await,
+            false => self.hall.store.log.append(vec![batch]).await,
+        };
         self.hall.meters.appended(events.len(), begun.elapsed(), appended.as_ref().map(drop));
         let appended = appended?;
         self.has_warned = false;
@@ -283,4 +289,25 @@ impl Shell {
             tell(&**agent);
         }
     }
+}
+
+/// Appends a batch, and then its marks in another append, as a planted bug.
+async fn append_apart(
+    log: &dyn EventLog,
+    mut batch: StreamBatch,
+) -> Result<Vec<AppendResult>, AppendError> {
+    let later = StreamBatch {
+        expected_head: batch.events.last().map_or(batch.expected_head, |last| last.seq),
+        marks: std::mem::take(&mut batch.marks),
+        events: Vec::new(),
+        claims: Vec::new(),
+        deliveries: Vec::new(),
+        charges: Vec::new(),
+        ..batch.clone()
+    };
+    let appended = log.append(vec![batch]).await?;
+    if !later.marks.is_empty() {
+        log.append(vec![later]).await?;
+    }
+    Ok(appended)
 }

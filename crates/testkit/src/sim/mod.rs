@@ -7,7 +7,7 @@
 //! Checkers with knowledge of their own watch every event, every step and every rest.
 //!
 //! Each seed also plays the life of one session in a terminal, with the real machine of its turns
-//! (`terminals/`).
+//! (`terminals/`), and that of some computers that owe each other rows (`computers/`).
 
 pub(crate) mod rng;
 mod log;
@@ -25,6 +25,7 @@ mod consent;
 mod cross_commands;
 mod story;
 mod terminals;
+mod computers;
 
 use std::fmt;
 
@@ -88,18 +89,19 @@ pub fn run(seed: u64, bug: Option<Bug>, with_story: bool) -> Report {
     moothall_kernel::planted::plant(bug);
     let report = match bug {
         Some(bug) if terminals::is_of_terminals(bug) => terminals::run(seed, with_story),
+        Some(bug) if computers::is_of_computers(bug) => computers::run(seed, with_story),
         Some(_) => converse(seed, with_story),
-        None => {
-            let report = converse(seed, with_story);
-            if report.objection.is_some() {
-                report
-            } else {
-                report.then(terminals::run(seed, with_story))
-            }
-        }
+        None => converse(seed, with_story)
+            .then(|| terminals::run(seed, with_story))
+            .then(|| computers::run(seed, with_story)),
     };
     moothall_kernel::planted::plant(None);
     report
+}
+
+/// Makes only the part of a run in which computers owe each other rows.
+pub fn run_computers(seed: u64, with_story: bool) -> Report {
+    computers::run(seed, with_story)
 }
 
 /// Runs the conversations and their hosts.
@@ -110,7 +112,12 @@ fn converse(seed: u64, with_story: bool) -> Report {
 }
 
 impl Report {
-    fn then(mut self, next: Report) -> Report {
+    /// Adds the next part of the run, if this one ended well.
+    fn then(mut self, next: impl FnOnce() -> Report) -> Report {
+        if self.objection.is_some() {
+            return self;
+        }
+        let next = next();
         self.story.extend(next.story);
         Report {
             seed: self.seed,
@@ -139,7 +146,11 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::PatienceForgotten
         | Bug::RoundWaitsOn
         | Bug::TypedBeforeKept
-        | Bug::AnswerPressedBlindly => 0,
+        | Bug::AnswerPressedBlindly
+        | Bug::AcknowledgedBeforeTaken
+        | Bug::MarkApart
+        | Bug::NumberUsedAgain
+        | Bug::NonceTwice => 0,
         Bug::RetryLostWhenFull | Bug::AskForcesNobody | Bug::ReplyAddressesNobody => 1,
         Bug::DowntimeForgotten | Bug::CancelForgotten | Bug::LateAnswerChargedToNewest => 2,
         Bug::RetryRunsTwice | Bug::SilenceIsConsent => 3,
@@ -147,6 +158,7 @@ pub const fn known_seed(bug: Bug) -> u64 {
         Bug::GuardNotRestored | Bug::ArchiveLeavesTurns | Bug::AnyTagAccepted => 6,
         Bug::NoAttemptFencing => 9,
         Bug::CommandClaimLapses => 11,
+        Bug::RestoredSenderGoesOn => 22,
         Bug::DuplicateClaim => 33,
         Bug::ReaderGetsTurns => 43,
         Bug::FirstMessageNotReserved => 104,
