@@ -8,13 +8,17 @@ use moothall_kernel::ids::ComputerId;
 use moothall_kernel::time::{Millis, Timestamp};
 
 pub use remote::{
-    ProposedLink, ProposedMember, RemoteAnswer, RemoteMember, RemoteMessage, RemoteQuestion,
-    RemoteRead, RemoteRefusal, RemoteRefusalKind, RemoteSession, RemoteSpeaker, RemoteWait,
-    RemoteWords,
+    ProposedLink, ProposedMember, RemoteAnswer, RemoteMessage, RemoteQuestion, RemoteRead,
+    RemoteSpeaker, RemoteWait, RemoteWords,
 };
 pub use turns::{
-    HostedState, RefusedRow, RemoteAsk, RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn,
+    HostedState, RefusedRow, RemoteEnd, RemoteOffer, RemotePermission, RemotePlace, RemoteTurn,
 };
+
+pub use crate::paired::{
+    ComputerError, PairedComputer, RemoteRefusal, RemoteRefusalKind, RemoteSession,
+};
+pub use crate::sessions::RemoteMember;
 
 /// The state of a computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
@@ -104,42 +108,6 @@ pub enum JoinOutcome {
     },
 }
 
-/// The reason for which a request about computers failed, as a sentence for people.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ComputerError {
-    /// The server has no computers at all.
-    #[error("This server cannot be paired with other computers: it runs without a data folder.")]
-    Absent,
-    /// A field of the request is wrong, or one is missing.
-    #[error("{0}")]
-    Invalid(String),
-    /// The line is not an invitation or an answer that can be used.
-    #[error("{0}")]
-    BadLine(String),
-    /// The computers are paired already, or a name is taken.
-    #[error("{0}")]
-    Taken(String),
-    /// The computer is not there, or does not answer.
-    #[error("{name} is away{}", since.map(|at| format!(" since {at}")).unwrap_or_default())]
-    Away {
-        /// Its name here.
-        name: String,
-        /// Time at which it was last seen, since this server started.
-        since: Option<Timestamp>,
-    },
-    /// The computer refuses what it is asked.
-    #[error("{name}: {}", refusal.message)]
-    Refused {
-        /// Its name here.
-        name: String,
-        /// Its reason.
-        refusal: RemoteRefusal,
-    },
-    /// The book of computers cannot be read or written.
-    #[error("The computers cannot be kept: {0}")]
-    NotKept(String),
-}
-
 impl ComputerError {
     /// Returns the error for an answer to another question.
     pub fn unfit(computer: &PairedComputer, answer: &RemoteAnswer) -> Self {
@@ -157,15 +125,6 @@ pub enum ComputerPlace {
     Here,
     /// A computer that is paired with this one.
     Elsewhere(PairedComputer),
-}
-
-/// A computer that is paired with this one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PairedComputer {
-    /// Its id, for good.
-    pub id: ComputerId,
-    /// Its name here.
-    pub name: String,
 }
 
 /// A word for a session, with the computer on which the session runs.

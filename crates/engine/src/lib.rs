@@ -48,6 +48,7 @@ pub mod stream;
 pub mod outbox;
 pub mod hall;
 pub mod access;
+mod paired;
 pub mod sessions;
 pub mod channels;
 pub mod computers;

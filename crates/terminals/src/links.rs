@@ -28,6 +28,7 @@ use moothall_kernel::state::LINK_KEY;
 use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::links_elsewhere::{invite_elsewhere, remote_address};
+use crate::naming::nickname_as;
 use crate::rooms::changes;
 
 /// Minimum number of members of a link.
@@ -426,14 +427,6 @@ fn title_of(sessions: &[Session], elsewhere: &[RemoteMember]) -> String {
 
 pub(crate) fn invite_as(invite: Invite, session: &Session, member: &Member) -> Invite {
     nickname_as(invite, session.name.as_str(), member)
-}
-
-/// Returns an invitation with the name, number and role of a member. `own` is the name that it has
-/// without them.
-pub(crate) fn nickname_as(mut invite: Invite, own: &str, member: &Member) -> Invite {
-    invite.profile.nickname = member.name.clone().filter(|name| name != own);
-    invite.profile.roles = member.role.clone().map(|role| vec![role]);
-    Invite { number: member.number, ..invite }
 }
 
 /// Returns the link that a conversation is: its members are the participants that are sessions.

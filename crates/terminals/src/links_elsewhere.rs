@@ -18,7 +18,7 @@ use moothall_kernel::link::{FarMember, JoinedConversation, PartReason, home_of};
 use moothall_kernel::participant::{Address, TerminalReach};
 
 use crate::directory::Sessions;
-use crate::links::nickname_as;
+use crate::naming::nickname_as;
 
 /// A session here that has joined a link.
 pub(crate) struct JoinedMember {
@@ -235,7 +235,7 @@ impl Sessions {
         Ok((self.link_elsewhere(&stream).await?, state))
     }
 
-    /// Returns the members of a link but one, by their ids; those of other computers by their names,
+    /// Returns the members of a link but one: by their ids, or on other computers by their names,
     /// as they are written here.
     pub(crate) fn recipients(&self, link: &Link, but: &SessionId) -> Vec<SessionId> {
         let directory = self.hall().ok().and_then(|hall| hall.computers());

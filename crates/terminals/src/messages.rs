@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::computers::RemoteWait;
-use moothall_engine::outbox::{OutboxEntry, PostCommand, StreamCommand};
+use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
     Asker, Excerpt, Link, LinkState, Member, Message, MessageReader, NewLink, SendResult, Session,
@@ -269,16 +269,6 @@ impl Sessions {
         Ok(())
     }
 
-    /// Returns the delivery that tells a waiting session, here or on another computer, that a
-    /// session finished its turn; `None` if the waiting session has ended.
-    fn finished_for(&self, session: &Session, caller: &SessionId) -> Option<OutboxEntry> {
-        if let Some((computer, wait)) = RemoteWait::of_listener(caller) {
-            return Some(PostCommand::Finished(wait).entry(&computer));
-        }
-        let caller = self.living(caller).ok()?;
-        Some(finished(session, &caller.session()))
-    }
-
     /// Removes all waits for a session that has ended, and the session's own waits.
     pub(super) async fn forget_listeners(&self, session: &SessionId) -> Result<(), SessionError> {
         let hall = self.hall()?;
@@ -462,7 +452,7 @@ fn line(stream: &StreamId, message: &RecordedEvent) -> Option<SessionLine> {
 }
 
 /// Returns the delivery that notifies a session, at its home, that another finished its turn.
-fn finished(session: &Session, caller: &Session) -> OutboxEntry {
+pub(crate) fn finished(session: &Session, caller: &Session) -> OutboxEntry {
     // The whole id twice: ids of sessions started within a minute begin alike.
     let Session { id, name, .. } = session;
     let text = format!(

@@ -2,9 +2,9 @@
 
 use moothall_engine::answers::Idempotency;
 use moothall_engine::computers::{RemoteMember, RemoteWait};
-use moothall_engine::outbox::PostCommand;
+use moothall_engine::outbox::{OutboxEntry, PostCommand};
 use moothall_engine::sessions::{
-    Asker, LinkState, MessageElsewhere, SendResult, SessionError, SessionId,
+    Asker, LinkState, MessageElsewhere, SendResult, Session, SessionError, SessionId,
 };
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::text::is_empty_looking;
@@ -14,11 +14,11 @@ use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::links::MEMBERS_MIN;
 use crate::links_elsewhere::is_elsewhere;
-use crate::messages::PostOutcome;
+use crate::messages::{PostOutcome, finished};
 
 impl Sessions {
-    /// Sends words to a session of another computer over the link of the two, or over their smallest
-    /// link, which is then closed. Returns `None` if there is no such link.
+    /// Sends words to a session of another computer over the link of the two, or over their
+    /// smallest link, which is then closed. Returns `None` if they have no such link.
     ///
     /// # Errors
     /// [`SessionError`]; no words were said then, unless only the closing failed.
@@ -58,8 +58,8 @@ impl Sessions {
         }))
     }
 
-    /// Says words in a link as a session that is a member, on whichever computer the link lives.
-    /// The home of a link on another computer posts them when it gets them.
+    /// Says words in a link as a session that is a member. The home of a link on another computer
+    /// posts them when it gets them.
     ///
     /// # Errors
     /// [`SessionError`]; no words were said then.
@@ -115,5 +115,19 @@ impl Sessions {
             }
         }
         Ok(())
+    }
+
+    /// Returns the delivery that tells a waiting session, here or on another computer, that a
+    /// session finished its turn; `None` if the waiting session has ended.
+    pub(crate) fn finished_for(
+        &self,
+        session: &Session,
+        caller: &SessionId,
+    ) -> Option<OutboxEntry> {
+        if let Some((computer, wait)) = RemoteWait::of_listener(caller) {
+            return Some(PostCommand::Finished(wait).entry(&computer));
+        }
+        let caller = self.living(caller).ok()?;
+        Some(finished(session, &caller.session()))
     }
 }

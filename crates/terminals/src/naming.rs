@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use moothall_engine::sessions::{SessionError, SessionId};
+use moothall_engine::sessions::{Member, SessionError, SessionId};
+use moothall_kernel::command::Invite;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::names::{self, NameLook};
 
@@ -88,4 +89,12 @@ impl Sessions {
         let free = std::iter::once(stem.to_owned()).chain(numbered).find(|name| !taken(name));
         Ok(ParticipantId::new(free.unwrap_or_default()))
     }
+}
+
+/// Returns an invitation with the name, number and role of a member. `own` is the name that it has
+/// without them.
+pub(crate) fn nickname_as(mut invite: Invite, own: &str, member: &Member) -> Invite {
+    invite.profile.nickname = member.name.clone().filter(|name| name != own);
+    invite.profile.roles = member.role.clone().map(|role| vec![role]);
+    Invite { number: member.number, ..invite }
 }

@@ -1,7 +1,7 @@
 //! The bodies of rows between computers, as JSON.
 
 use moothall_engine::computers::{
-    HostedState, RefusedRow, RemoteAsk, RemoteEnd, RemoteMessage, RemoteOffer, RemotePlace,
+    HostedState, RefusedRow, RemoteEnd, RemoteMessage, RemoteOffer, RemotePermission, RemotePlace,
     RemoteTurn, RemoteWait,
 };
 use moothall_engine::sessions::SessionId;
@@ -107,7 +107,7 @@ pub(super) enum Body {
     /// A session of the sender ended a turn of the receiver.
     Ended(RemoteEnd),
     /// A program of the sender asks people something in a turn of the receiver.
-    Asked(RemoteAsk),
+    Asked(RemotePermission),
     /// That question is over.
     AskOver {
         /// The turn.
@@ -246,7 +246,7 @@ mod tests {
             takes_text: false,
             with_others: false,
         };
-        let ask = RemoteAsk {
+        let ask = RemotePermission {
             turn: turn.clone(),
             permission: PermissionId::new("p"),
             action: "rm -r build".into(),

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::HallError;
-use moothall_engine::computers::{RemoteAsk, RemoteEnd, RemoteOffer, RemotePlace, RemoteTurn};
+use moothall_engine::computers::{
+    RemoteEnd, RemoteOffer, RemotePermission, RemotePlace, RemoteTurn,
+};
 use moothall_engine::outbox::PostCommand;
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::ResidentHall;
@@ -186,14 +188,14 @@ impl Composer<'_> {
         stream: &StreamId,
         at: Seq,
         hosted: &HostedKey,
-    ) -> Result<Option<RemoteAsk>, HallError> {
+    ) -> Result<Option<RemotePermission>, HallError> {
         let Some(recorded) = self.recorded(stream, at).await? else { return Ok(None) };
         let name = self.hall.view(stream, |state| state.own_session().cloned()).await?;
         let name = name.map(|name| name.to_string()).unwrap_or_default();
-        let asked = RemoteAsk::of(hosted, &recorded, name);
+        let asked = RemotePermission::of(hosted, &recorded, name);
         Ok(asked.map(|asked| match self.may_answer {
             true => asked,
-            false => RemoteAsk { options: Vec::new(), ..asked },
+            false => RemotePermission { options: Vec::new(), ..asked },
         }))
     }
 
@@ -207,7 +209,7 @@ impl Composer<'_> {
         let Some(Event::PermissionAnswered { permission, option, text, .. }) = answered else {
             return Ok(Body::Void);
         };
-        let own = RemoteAsk::own_id(&permission, &self.to);
+        let own = RemotePermission::own_id(&permission, &self.to);
         Ok(own.map_or(Body::Void, |permission| Body::Answer {
             turn,
             session,

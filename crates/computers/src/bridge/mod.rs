@@ -250,8 +250,8 @@ impl Directory {
         forgotten.map(drop).map_err(not_kept)
     }
 
-    /// Ends what sessions here do with a computer that is forgotten: the turns that wait for it, and
-    /// their part in its conversations.
+    /// Ends what sessions here do with a computer that is forgotten: the turns that wait for it,
+    /// and their part in its conversations.
     async fn part_sessions(&self, id: ComputerId) {
         let Some(hall) = self.hall.weak().enter() else { return };
         let computer = kernel_id(id);

@@ -3,7 +3,7 @@
 use moothall_engine::access::{MESSAGE_BYTES_MAX, RemoteRight};
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::computers::{
-    HostedState, RefusedRow, RemoteAsk, RemoteEnd, RemoteOffer, RemotePlace, RemoteRefusal,
+    HostedState, RefusedRow, RemoteEnd, RemoteOffer, RemotePermission, RemotePlace, RemoteRefusal,
     RemoteTurn, RemoteWait,
 };
 use moothall_engine::outbox::StreamCommand;
@@ -278,7 +278,11 @@ impl RowReader<'_> {
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
-    pub(super) async fn asked(&self, taking: Taking, ask: RemoteAsk) -> Result<TakenRow, LogError> {
+    pub(super) async fn asked(
+        &self,
+        taking: Taking,
+        ask: RemotePermission,
+    ) -> Result<TakenRow, LogError> {
         let (at, within) = (ask.turn.clone(), ask.within);
         let RemoteTurn { stream, turn, attempt } = at.clone();
         if ask.options.is_empty() {
@@ -288,7 +292,7 @@ impl RowReader<'_> {
             self.open_hall()?.report(&key, Report::Progress(text));
             return Ok(TakenRow::without_effect(taking.without_refusal()));
         }
-        let permission = RemoteAsk::id_at(&ask.permission, &self.caller.computer);
+        let permission = RemotePermission::id_at(&ask.permission, &self.caller.computer);
         let question = Box::new(ask.question(&self.caller.name));
         let asks = EngineCommand::AskPermission { permission, turn, question, within };
         self.about_own(taking, at, ItemBody::Decision(asks.into())).await
@@ -304,7 +308,7 @@ impl RowReader<'_> {
         at: RemoteTurn,
         (permission, because): (PermissionId, WithdrawalReason),
     ) -> Result<TakenRow, LogError> {
-        let permission = RemoteAsk::id_at(&permission, &self.caller.computer);
+        let permission = RemotePermission::id_at(&permission, &self.caller.computer);
         let withdraw = EngineCommand::WithdrawPermission { permission, because };
         self.about_own(taking, at, ItemBody::Decision(withdraw.into())).await
     }
@@ -440,3 +444,6 @@ fn not_a_member(taking: Taking) -> TakenRow {
 fn refused(taking: Taking, refusal: &RemoteRefusal) -> TakenRow {
     TakenRow::refused(taking, refusal.kind.code(), &refusal.message)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 //! it may do stands in the configuration under its name.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use moothall_kernel::command::{Actor, Post};
 use moothall_kernel::event::Recipient;
@@ -23,7 +24,7 @@ use crate::computers::{
     RemoteRefusal, RemoteRefusalKind, RemoteSession, RemoteWords,
 };
 use crate::hall::Hall;
-use crate::sessions::{MessageReader, Session, SessionError, SessionId, Status};
+use crate::sessions::{Member, MessageReader, Session, SessionError, SessionId, Status};
 
 /// Longest part of an unknown name that is repeated, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -251,12 +252,18 @@ impl Hall {
     ) -> Result<RemoteWords, RemoteRefusal> {
         let sessions = self.sessions()?;
         let found = sessions.find(&read.session)?;
-        let warrant = Warrant::new(SessionAction::Telling, found);
-        let eyes = MessageReader {
-            name: Some(caller.name_of(&read.reader)),
-            computer: Some(caller.computer.clone()),
-            reach: Reach::Only(<_>::default()),
+        let name = caller.name_of(&read.reader);
+        // A link of this computer that both are in was said to all its members.
+        let is_reader = |member: &Member| {
+            member.computer == caller.computer.as_str()
+                && member.name.as_deref() == Some(name.as_str())
         };
+        let links = sessions.links(Some(&found.session.id)).await?.into_iter();
+        let shared = links.filter(|link| link.members.iter().any(is_reader)).map(|link| link.id);
+        let reach = Reach::Only(Arc::new(shared.collect()));
+        let warrant = Warrant::new(SessionAction::Telling, found);
+        let eyes =
+            MessageReader { name: Some(name), computer: Some(caller.computer.clone()), reach };
         let data = sessions.data(&warrant, read.excerpt(), &eyes).await?;
         Ok(RemoteWords {
             session: RemoteSession::from(&data.status),

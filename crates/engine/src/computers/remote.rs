@@ -7,8 +7,8 @@ use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::{names, text};
 use serde::{Deserialize, Serialize};
 
-use super::PairedComputer;
-use crate::sessions::{ADDRESS, Excerpt, Member, SessionError, SessionId, Status};
+use crate::paired::{PairedComputer, RemoteRefusal, RemoteRefusalKind, RemoteSession};
+use crate::sessions::{ADDRESS, Excerpt, SessionError, SessionId, Status};
 
 /// A question to another computer. Question and answer are not kept: if either is lost, the asker
 /// learns that the computer is away.
@@ -62,17 +62,6 @@ pub struct ProposedMember {
     pub role: Option<String>,
 }
 
-/// A member of a new link that is a session of another computer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RemoteMember {
-    /// The computer.
-    pub computer: PairedComputer,
-    /// The session.
-    pub session: RemoteSession,
-    /// Its name, number and role in the link.
-    pub member: Member,
-}
-
 /// The words of a session that a participant of another computer wants to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteRead {
@@ -113,25 +102,6 @@ pub enum RemoteAnswer {
         /// True if it was made.
         created: bool,
     },
-}
-
-/// A session of another computer, without its folder and its arguments.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RemoteSession {
-    /// Its id.
-    pub id: String,
-    /// Its name.
-    pub name: String,
-    /// The program that runs in it.
-    pub client: String,
-    /// Its activity.
-    pub state: String,
-    /// Number of turns that wait for it.
-    pub waiting: usize,
-    /// `started` or `observed`.
-    pub origin: String,
-    /// Time at which it began.
-    pub started_at: Timestamp,
 }
 
 /// Time for which a turn waits for the computer of its participant.
@@ -286,32 +256,6 @@ impl RemoteSession {
 
 fn bounded(text: &str, bytes_max: usize) -> String {
     text::cut(&text::clean(text), bytes_max).to_owned()
-}
-
-/// The reason for which a computer refuses what another asks of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RemoteRefusal {
-    /// The kind of the reason.
-    pub kind: RemoteRefusalKind,
-    /// The reason, for people.
-    pub message: String,
-}
-
-/// The kind of a refusal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RemoteRefusalKind {
-    /// The computer does not give that right.
-    NotAllowed,
-    /// No session there has that name or id.
-    SessionNotFound,
-    /// The session has ended.
-    SessionEnded,
-    /// The request is not possible.
-    Invalid,
-    /// A kind of a newer program, or a fault there.
-    #[serde(other)]
-    Other,
 }
 
 impl RemoteRefusalKind {

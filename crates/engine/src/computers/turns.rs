@@ -110,7 +110,7 @@ pub struct RemoteEnd {
     /// The answer; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The fault, if there is no answer.
+    /// The fault, if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// Time, tokens and money that the turn used.
@@ -186,7 +186,7 @@ fn cleaned(fault: Fault) -> Fault {
 
 /// A question of the sender's program in a turn of the receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RemoteAsk {
+pub struct RemotePermission {
     /// The turn.
     #[serde(flatten)]
     pub turn: RemoteTurn,
@@ -212,7 +212,7 @@ pub struct RemoteAsk {
     pub stands: bool,
 }
 
-impl RemoteAsk {
+impl RemotePermission {
     /// Returns the question that an event records; `None` for other events. `session` is the name
     /// of the session that asks.
     pub fn of(key: &HostedKey, recorded: &RecordedEvent, session: String) -> Option<Self> {

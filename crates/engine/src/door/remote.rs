@@ -90,8 +90,8 @@ impl Door {
         known.map_or_else(|| id.to_owned(), |computer| computer.name)
     }
 
-    /// Sends words over a link of the calling session with one of another computer, which is made if
-    /// needed; or closes their link.
+    /// Sends words over a link of the calling session with one of another computer, which is made
+    /// if needed; or closes their link.
     async fn send_over_link(
         &self,
         computer: &PairedComputer,

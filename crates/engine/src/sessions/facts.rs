@@ -9,7 +9,7 @@ use moothall_kernel::time::Timestamp;
 use super::AdoptRequest;
 use crate::access::reach::Reach;
 use crate::answers::HallError;
-use crate::computers::{ComputerError, PairedComputer, RemoteMember};
+use crate::paired::{ComputerError, PairedComputer, RemoteSession};
 use crate::ports::{Session, SessionId, Starter};
 
 /// The activity of a session.
@@ -201,6 +201,17 @@ pub struct Member {
 /// Maximum for the number of messages that the members of a link may exchange before a person has
 /// to continue. (Ruling 16.)
 pub const LINK_EXCHANGES_MAX: u32 = 200;
+
+/// A member of a new link that is a session of another computer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteMember {
+    /// The computer.
+    pub computer: PairedComputer,
+    /// The session.
+    pub session: RemoteSession,
+    /// Its name, number and role in the link.
+    pub member: Member,
+}
 
 /// Words of a session to one of another computer, over a link of the two.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub use convening::{ConversationPlan, JoiningSession, SessionSource};
 pub use facts::{
     Activity, Asker, ClientRights, Excerpt, FirstWords, GatheringPlace, LINK_EXCHANGES_MAX, Link,
     LinkState, Member, Message, MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession,
-    ResumedSession, SendResult, SessionData, SessionError, SessionLine, Status,
+    RemoteMember, ResumedSession, SendResult, SessionData, SessionError, SessionLine, Status,
 };
 pub use hooks::{Hook, HookNews, Permit, ReportOutcome};
 pub use host::{

@@ -287,7 +287,7 @@ pub trait SessionDirectory: Send + Sync {
     ) -> Result<SendResult, SessionError>;
 
     /// Sends words to a session of another computer over the link of the two, or over their
-    /// smallest link, which is then closed; once per key. Returns `None` if there is no such link.
+    /// smallest link, which is then closed; once per key. Returns `None` if they have no such link.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was said then, unless only the closing failed.

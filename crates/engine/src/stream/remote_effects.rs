@@ -33,6 +33,7 @@ pub(super) fn remote_effects(
         before,
         after,
         members: members.collect(),
+        departed: BTreeMap::new(),
         stale: BTreeSet::new(),
         words: BTreeMap::new(),
         rows: Vec::new(),
@@ -66,6 +67,8 @@ struct RemoteEffects<'a> {
     after: Option<&'a Conversation>,
     /// The participants that are sessions of other computers, as of the event.
     members: BTreeMap<ParticipantId, MemberElsewhere>,
+    /// Those that left in this batch. Their turns end after them.
+    departed: BTreeMap<ParticipantId, MemberElsewhere>,
     /// The participants that have to be told of the membership they have now.
     stale: BTreeSet<ParticipantId>,
     /// The words of turns in this batch that are taken for other computers.
@@ -118,7 +121,8 @@ impl RemoteEffects<'_> {
             }
             Event::TurnEnded { turn, participant, attempt, outcome, .. } => {
                 let is_answered = matches!(outcome, Outcome::Spoke | Outcome::Passed);
-                if let Some(member) = self.members.get(participant).cloned() {
+                let member = self.members.get(participant).or(self.departed.get(participant));
+                if let Some(member) = member.cloned() {
                     let lapse = *outcome == Outcome::Expired;
                     if !is_answered {
                         self.end_offer((*turn, *attempt), &member, lapse, at);
@@ -144,6 +148,7 @@ impl RemoteEffects<'_> {
                 if let Some(member) = self.members.remove(participant) {
                     self.stale.remove(participant);
                     self.leave(&member, PartReason::Removed, at);
+                    self.departed.insert(participant.clone(), member);
                 }
             }
             _ => {}

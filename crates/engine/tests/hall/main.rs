@@ -8,6 +8,7 @@ mod commands;
 mod consent;
 mod counting;
 mod deletion;
+mod elsewhere;
 mod door;
 mod guards;
 mod lifetime;

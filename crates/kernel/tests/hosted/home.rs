@@ -165,6 +165,7 @@ impl Home {
             Move::Join(from) => {
                 let (computer, stream) = CONVERSATIONS[from % 3];
                 self.command(EngineCommand::Join(Box::new(JoinedConversation {
+                    created_at: Timestamp::default(),
                     computer: computer.into(),
                     stream: stream.into(),
                     title: stream.into(),

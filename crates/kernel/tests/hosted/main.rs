@@ -288,6 +288,7 @@ fn a_session_takes_part_in_a_bounded_number_of_conversations_elsewhere() {
             part: None,
         };
         let joined = JoinedConversation {
+            created_at: Timestamp::default(),
             computer: computer.into(),
             stream: stream.into(),
             title: "  two\nlines ".into(),

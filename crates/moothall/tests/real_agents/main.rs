@@ -18,6 +18,7 @@ mod logins;
 mod reports;
 mod hosted;
 mod linked;
+mod across;
 mod obeyed;
 mod exact;
 mod gathered;

@@ -158,8 +158,56 @@ async fn a_word_with_a_computer_means_the_session_there() {
     assert_eq!((sent.0, &sent.1["delivered_to"]), (200, &json!(["planner@workstation"])));
     assert_eq!(sent.1["away"]["name"], "workstation", "it is kept until the computer is there");
     let members = json!([{"session": "planner"}, {"session": "builder@workstation"}]);
+    // The workstation makes the link, but the session here never joins it.
     let linked = server.post("/links", json!({"members": members})).await;
-    assert_eq!((linked.0, &linked.1["error"]["code"]), (409, &json!("elsewhere")));
+    assert_eq!((linked.0, &linked.1["error"]["code"]), (503, &json!("away")), "{linked:?}");
+    let gone = json!([{"session": "planner"}, {"session": "gone@workstation"}]);
+    let refused = server.post("/links", json!({"members": gone})).await;
+    assert_eq!((refused.0, &refused.1["error"]["code"]), (404, &json!("session_not_found")));
+}
+
+#[tokio::test]
+async fn people_alone_invite_sessions_of_other_computers_and_under_their_names() {
+    let (server, stage) = Server::with_terminals().await;
+    let body = json!({"client": "demo", "name": "planner", "cwd": std::env::temp_dir()});
+    server.post("/sessions", body).await;
+    let _laptop = serve(&server);
+    let (_, made) = server.post("/threads", json!({"name": "talk"})).await;
+    let thread = made["id"].as_str().unwrap();
+    let path = format!("/threads/{thread}/events");
+    let invite = |id: Option<&str>, word: &str| {
+        let invite = json!({"participant_id": id, "profile": {"session": word}});
+        json!({"type": "control", "from": "user", "to": "all", "content": {"invite": invite}})
+    };
+    let (status, invited) = server.post(&path, invite(None, "builder@workstation")).await;
+    assert_eq!(status, 200, "{invited}");
+    let state = server.state(thread).await;
+    let member = state["participants"]["invited"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&member["id"], &member["full_name"]),
+        (&json!("builder.workstation"), &json!("builder@workstation"))
+    );
+    // A session here with the other name would speak as that participant.
+    let (status, refused) =
+        server.post(&path, invite(Some("planner"), "builder@workstation")).await;
+    assert_eq!((status, &refused["error"]["code"]), (422, &json!("invalid_session")), "{refused}");
+    let (status, gone) = server.post(&path, invite(None, "gone@workstation")).await;
+    assert_eq!((status, &gone["error"]["code"]), (404, &json!("session_not_found")), "{gone}");
+    // To an agent, one that exists is like one that does not.
+    let wanted = json!({"principal": "critic", "kind": "agent", "scopes": ["sessions:drive", "threads:write"]});
+    let (_, made) = server.as_operator(Method::POST, "/tokens", wanted).await;
+    for token in [made["token"].as_str().unwrap(), stage.token("planner").as_str()] {
+        for word in ["builder@workstation", "gone@workstation"] {
+            let (status, answer) =
+                server.with(token, Method::POST, &path, invite(None, word)).await;
+            assert!(matches!(status, 403 | 404), "{word}: {answer}");
+            let members = json!([{"session": "planner"}, {"session": word}]);
+            let link = json!({"members": members});
+            let (status, answer) = server.with(token, Method::POST, "/links", link).await;
+            assert!(matches!(status, 403 | 404), "{word}: {answer}");
+            assert_ne!(answer["error"]["code"], "session_not_found", "{word}: {answer}");
+        }
+    }
 }
 
 #[tokio::test]

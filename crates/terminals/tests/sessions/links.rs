@@ -15,6 +15,7 @@ impl Room {
         let (link, state) = self
             .sessions()
             .link(NewLink {
+                elsewhere: Vec::new(),
                 members,
                 title: None,
                 by: Asker::Actor(Actor::human("user")),

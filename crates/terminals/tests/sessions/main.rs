@@ -566,6 +566,7 @@ async fn a_link_of_three_has_names_numbers_and_roles_and_loses_one_member_at_a_t
     };
     let members: Vec<Member> = all.iter().enumerate().map(member).collect();
     let new = NewLink {
+        elsewhere: Vec::new(),
         members: members.clone(),
         title: None,
         by: Asker::Actor(Actor::human("user")),

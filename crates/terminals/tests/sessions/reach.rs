@@ -266,6 +266,7 @@ async fn links_are_found_by_their_members_and_no_other_conversation_is_loaded() 
             role: None,
         };
         NewLink {
+            elsewhere: Vec::new(),
             members: vec![member(one), member(other)],
             title: None,
             by: Asker::Actor(Actor::human("user")),

@@ -86,7 +86,7 @@ impl Room {
         };
         let members = sessions.iter().enumerate().map(member).collect();
         let by = Asker::Actor(Actor::human("user"));
-        let new = NewLink { members, title: None, by, exchanges_max: None };
+        let new = NewLink { members, elsewhere: Vec::new(), title: None, by, exchanges_max: None };
         self.sessions().link(new).await.unwrap().0.id
     }
 }

@@ -238,6 +238,7 @@ fn engine_command(
         ("joins", computer) => {
             let stream = rest.get(1).ok_or("joins COMPUTER CONVERSATION")?;
             EngineCommand::Join(Box::new(JoinedConversation {
+                created_at: Default::default(),
                 computer: ComputerId::new(format!("2{computer}")),
                 stream: (*stream).into(),
                 title: (*stream).into(),

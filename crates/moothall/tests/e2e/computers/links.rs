@@ -10,7 +10,7 @@ use crate::links::{Agent, Hall, asked, call, links, said, start, types, until};
 
 /// Two computers with a session each. The link of the two lives on the workstation, which has the
 /// smaller id.
-struct Stage<'a> {
+struct LinkedPair<'a> {
     workstation: Server<'a>,
     laptop: Server<'a>,
     /// The session of the workstation.
@@ -19,12 +19,12 @@ struct Stage<'a> {
     writer: Agent,
 }
 
-async fn stage<'a>(one: &'a Hall, other: &'a Hall, redis: &RedisServer) -> Stage<'a> {
+async fn stage<'a>(one: &'a Hall, other: &'a Hall, redis: &RedisServer) -> LinkedPair<'a> {
     let (workstation, laptop) = paired(one, other, redis).await;
     until_state(&workstation, "laptop", "up").await;
     let builder = start(&workstation, one, "builder").await;
     let writer = start(&laptop, other, "writer").await;
-    Stage { workstation, laptop, builder, writer }
+    LinkedPair { workstation, laptop, builder, writer }
 }
 
 /// Links a session with one of another computer, as a person does. Returns the link.
@@ -51,7 +51,7 @@ async fn until_said(server: &Server<'_>, thread: &str, from: &str, words: &str) 
 async fn sc_1_across_one_link_object_with_two_members() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let Stage { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
+    let LinkedPair { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
     let made = linked(&laptop, &writer, "builder@workstation").await;
     assert_eq!(made["link_state"], "created", "{made}");
     let id = made["link"]["id"].as_str().unwrap().to_owned();
@@ -74,7 +74,7 @@ async fn sc_1_across_one_link_object_with_two_members() {
 async fn sc_3_and_5_across_a_handshake_links_and_the_words_of_a_turn_cross() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let Stage { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
+    let LinkedPair { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
     let wanted =
         json!({"session_id": "builder@workstation", "message": "[say:heard]", "direct": true});
     // It has not met it: a person is asked, and the answer links the two.
@@ -101,7 +101,7 @@ async fn sc_3_and_5_across_a_handshake_links_and_the_words_of_a_turn_cross() {
 async fn sc_4_across_what_a_person_types_crosses_and_its_sender_does_not_hear_it() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let Stage { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
+    let LinkedPair { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
     linked(&laptop, &writer, "builder@workstation").await;
     // Away from the link's home, and at it.
     types(&other, &writer, "words of the laptop");
@@ -121,7 +121,7 @@ async fn sc_4_across_what_a_person_types_crosses_and_its_sender_does_not_hear_it
 async fn sc_7_across_either_side_ends_the_link_at_once_for_all() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let Stage { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
+    let LinkedPair { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
     let made = linked(&laptop, &writer, "builder@workstation").await;
     let id = made["link"]["id"].as_str().unwrap().to_owned();
     let closed = laptop.accepted(&format!("/links/{id}/close"), json!({})).await;
@@ -140,7 +140,7 @@ async fn sc_7_across_either_side_ends_the_link_at_once_for_all() {
 async fn sc_8_across_a_session_that_ends_leaves_no_link() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let Stage { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
+    let LinkedPair { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
     linked(&laptop, &writer, "builder@workstation").await;
     laptop.accepted(&format!("/sessions/{}/end", writer.id), json!({})).await;
     until("its home ends it", async || links(&workstation, &builder).await.is_empty()).await;
@@ -155,7 +155,7 @@ async fn sc_8_across_a_session_that_ends_leaves_no_link() {
 async fn sc_10_cross_computer_link_routing() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other) = (Hall::new(), Hall::new());
-    let Stage { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
+    let LinkedPair { workstation, laptop, builder, writer } = stage(&one, &other, &redis).await;
     linked(&laptop, &writer, "builder@workstation").await;
     types(&one, &builder, "[say:stopped there]");
     hears(&other, "stopped there").await;

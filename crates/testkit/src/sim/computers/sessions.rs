@@ -11,11 +11,12 @@ use moothall_engine::ports::{Origin, Session};
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
     Activity, Asker, ConversationPlan, Excerpt, FirstWords, Link, LinkState, Message,
-    MessageReader, NewLink, NewObserved, NewSession, PaneNews, Residents, ResumedSession,
-    SendResult, SessionData, SessionDirectory, SessionError, SessionId, Status, View,
+    MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession, PaneNews, Residents,
+    ResumedSession, SendResult, SessionData, SessionDirectory, SessionError, SessionId, Status,
+    View,
 };
 use moothall_kernel::command::{Actor, Invite};
-use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, StreamId};
 use moothall_kernel::talk::TalkRequest;
 use moothall_kernel::time::Timestamp;
 use tokio::sync::broadcast;
@@ -98,6 +99,23 @@ impl SessionDirectory for OneSession {
         _: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
         unable()
+    }
+
+    async fn send_elsewhere(
+        &self,
+        _: AuthorizedRequest<MessageElsewhere>,
+        _: Option<Idempotency>,
+    ) -> Result<Option<SendResult>, SessionError> {
+        unable()
+    }
+
+    async fn meets_elsewhere(
+        &self,
+        _: &SessionId,
+        _: &ComputerId,
+        _: &str,
+    ) -> Result<bool, SessionError> {
+        Ok(false)
     }
 
     async fn observe_once(
