@@ -163,8 +163,10 @@ impl Computers {
         *lock(&self.inner.config) = config;
     }
 
-    /// Ends the tasks, and gives back this computer's place at the post.
-    pub async fn close(self) {
+    /// Ends the tasks, and gives back this computer's place at the post. The pairs are known until
+    /// the end of the server: what is said to another computer meanwhile is sent after its next
+    /// start.
+    pub async fn close(&self) {
         self.inner.end_tasks().await;
     }
 }
