@@ -313,7 +313,11 @@ impl Post for MemoryPost {
     async fn renew(&self, boot: BootId, peers: &[ComputerId]) -> Result<LeaseAnswer, PostError> {
         let now = Instant::now();
         self.server.ask(|state| {
-            let holder = state.lease(self.own, now).unwrap_or(boot);
+            let former = state.lease(self.own, now);
+            if former.is_none() {
+                state.rivals.remove(&self.own);
+            }
+            let holder = former.unwrap_or(boot);
             let asked = (boot, now + LEASE);
             match holder == boot {
                 true => state.leases.insert(self.own, asked),

@@ -65,7 +65,8 @@ pub struct LeaseAnswer {
     /// for up to that time.
     pub holder: BootId,
     /// Another boot that asked for the lease within its time and did not get it: two servers run
-    /// with one id. The boot that asks sees itself here, if it was refused a moment ago.
+    /// with one id. The boot that asks sees itself here, if it was refused. Those that asked before
+    /// the holder had the lease do not count: they may be boots that crashed.
     pub rival: Option<BootId>,
     /// The peers that are there, with their boots.
     pub peers: BTreeMap<ComputerId, BootId>,

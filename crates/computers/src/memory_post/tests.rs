@@ -118,3 +118,18 @@ async fn a_lease_belongs_to_one_boot_until_it_ends() {
     post.release(two).await.unwrap();
     assert_eq!(post.renew(one, &[]).await.unwrap().holder, one);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_boot_that_crashed_while_it_waited_is_no_rival() {
+    let server = MemoryServer::new(1, PostFaults::default());
+    let post = server.post(computers().0);
+    let boots = [(); 3].map(|()| BootId::random());
+    post.renew(boots[0], &[]).await.unwrap();
+    tokio::time::advance(LEASE / 2).await;
+    assert_eq!(post.renew(boots[1], &[]).await.unwrap().rival, Some(boots[1]));
+    tokio::time::advance(LEASE / 2 + Duration::from_millis(1)).await;
+    let answer = post.renew(boots[2], &[]).await.unwrap();
+    assert_eq!((answer.holder, answer.rival), (boots[2], None));
+    post.renew(boots[1], &[]).await.unwrap();
+    assert_eq!(post.renew(boots[2], &[]).await.unwrap().rival, Some(boots[1]), "it runs");
+}

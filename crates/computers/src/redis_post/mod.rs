@@ -57,10 +57,16 @@ const FIELD: &str = "e";
 
 /// Takes or renews the first lease for a boot, or else notes the boot as its rival in the second
 /// key. Returns the holder, the rival and the holders of the other leases.
+///
+/// A new holder forgets the rival of the former one: it may be a boot of the same server that has
+/// crashed since, and a rival that runs asks again.
 const RENEW: &str = "
 local holder = redis.call('GET', KEYS[1])
-if not holder or holder == ARGV[1] then
+if not holder then
+  redis.call('DEL', KEYS[2])
   holder = ARGV[1]
+end
+if holder == ARGV[1] then
   redis.call('SET', KEYS[1], holder, 'PX', ARGV[2])
 else
   redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])

@@ -170,7 +170,15 @@ async fn two_boots_of_one_id_see_each_other() {
     copy.release(two).await.unwrap();
     assert_eq!(copy.renew(two, &[]).await.unwrap().holder, one);
     post.release(one).await.unwrap();
+    // The first asked again and was refused, but before the third had the lease: it may be dead.
     assert_eq!(copy.renew(two, &[]).await.unwrap().holder, two);
+    assert_eq!(post.renew(one, &[]).await.unwrap().rival, Some(one));
+    copy.release(two).await.unwrap();
+    let three = BootId::random();
+    let answer = copy.renew(three, &[]).await.unwrap();
+    assert_eq!((answer.holder, answer.rival), (three, None));
+    assert_eq!(post.renew(one, &[]).await.unwrap().holder, three);
+    assert_eq!(copy.renew(three, &[]).await.unwrap().rival, Some(one), "one that runs counts");
     let _: () = server.command(&["SET", &lease, "words"]);
     assert!(matches!(copy.renew(two, &[]).await, Err(PostError::Failed(_))));
     assert!(peer.renew(two, &[own]).await.unwrap().peers.is_empty());
