@@ -80,7 +80,7 @@ pub const OUTBOX_POINTS: &[&str] =
     &["delivery_taken", "before_note", "after_note", "delivery_carried"];
 
 /// The points of rows between computers, in the order in which a row passes them: at its sender, at
-/// its receiver, and at its sender again.
+/// its receiver, and at its sender again; and those of what rows bring about.
 pub const COMPUTER_POINTS: &[&str] = &[
     "row_posted",
     "row_read",
@@ -88,6 +88,10 @@ pub const COMPUTER_POINTS: &[&str] = &[
     "after_mark_append",
     "entry_deleted",
     "row_acknowledged",
+    "turn_offered",
+    "hosted_granted",
+    "hosted_ended",
+    "link_joined",
 ];
 
 /// The points of opening a new data folder, or one in an older format. A test of their own aborts
@@ -141,6 +145,7 @@ pub fn after_append(events: &[RecordedEvent]) {
         .iter()
         .filter_map(|recorded| around(&recorded.event))
         .for_each(|(_, after)| point(after));
+    events.iter().filter_map(|recorded| across(&recorded.event)).for_each(point);
 }
 
 /// Does nothing: the cargo feature `crash-points` is off.
@@ -175,6 +180,19 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
             Change::Paused { .. } => Some(("before_pause_append", "after_pause_append")),
             _ => None,
         }),
+        _ => None,
+    }
+}
+
+/// Returns the point after the append of an event that another computer brought about.
+#[cfg(feature = "crash-points")]
+fn across(event: &moothall_kernel::event::Event) -> Option<&'static str> {
+    use moothall_kernel::event::Event;
+
+    match event {
+        Event::TurnGranted { hosted: Some(_), .. } => Some("hosted_granted"),
+        Event::TurnEnded { hosted: Some(_), .. } => Some("hosted_ended"),
+        Event::Joined(joined) if joined.link => Some("link_joined"),
         _ => None,
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use moothall_kernel::ids::{ComputerId, StreamId};
 
 use crate::answers::{Answer, HallError, Idempotency};
+use crate::crash;
 use crate::hall::inner::{Inner, fresh_id};
 use crate::outbox::PostCommand;
 use crate::runtime::agent::{Job, TurnKey};
@@ -24,6 +25,7 @@ impl Inner {
         let offer = PostCommand::Turn { turn, attempt, session: session.clone() };
         let once = format!("offer/{stream}/{turn}/{attempt}");
         let owed = self.owe_offered(&key, offer, &computer, once).await;
+        crash::point("turn_offered");
         if owed.is_some_and(|answer| answer.replayed) {
             let probe = PostCommand::Probe { turn, attempt, session };
             let once = format!("probe/{}", fresh_id(self.now()));

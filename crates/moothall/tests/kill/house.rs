@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -91,9 +91,7 @@ impl House {
 
     /// Returns the start-up credential of the running server.
     pub fn key(&self) -> String {
-        let key = fs::read_to_string(self.data().join("startup.key")).unwrap();
-        let key: Value = serde_json::from_str(&key).unwrap();
-        key["key"].as_str().unwrap().to_owned()
+        key_in(&self.data()).unwrap()
     }
 
     /// Lets the gated agent answer.
@@ -208,6 +206,13 @@ impl House {
     pub fn said(&self) -> String {
         fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
     }
+}
+
+/// Returns the start-up credential in a data folder; `None` if no server has written it yet.
+pub fn key_in(data: &Path) -> Option<String> {
+    let key = fs::read_to_string(data.join("startup.key")).ok()?;
+    let key: Value = serde_json::from_str(&key).ok()?;
+    key["key"].as_str().map(str::to_owned)
 }
 
 /// A running server. Dropping it ends it.

@@ -26,9 +26,13 @@ impl KeyedRequest {
     }
 }
 
+/// Returns the credential of a request that is made now.
+type Sign = Box<dyn Fn() -> Option<String> + Send + Sync>;
+
 /// Record of all requests.
 pub struct Ledger {
     http: Client,
+    sign: Sign,
     asked: Mutex<Vec<Arc<KeyedRequest>>>,
     /// Reason of the latest lost answer.
     loss: Mutex<String>,
@@ -39,10 +43,17 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Makes a record of requests without a credential.
     pub fn new() -> Self {
+        Self::signed(|| None)
+    }
+
+    /// Makes a record of requests that bear a credential.
+    pub fn signed(sign: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
         let http = crate::house::plain().timeout(PATIENCE).build().unwrap();
         Self {
             http,
+            sign: Box::new(sign),
             asked: Mutex::default(),
             loss: Mutex::default(),
             acknowledged: watch::channel(0).0,
@@ -104,6 +115,10 @@ impl Ledger {
         path: &str,
         request: RequestBuilder,
     ) -> Option<(u16, Value)> {
+        let request = match (self.sign)() {
+            Some(credential) => request.bearer_auth(credential),
+            None => request,
+        };
         let read = async {
             let answer = request.send().await?;
             let status = answer.status().as_u16();

@@ -20,3 +20,4 @@ mod alone;
 mod format;
 mod power;
 mod chats;
+mod computers;

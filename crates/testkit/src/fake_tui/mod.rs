@@ -23,7 +23,7 @@ use keys::{Key, Keys};
 pub use options::{HELP, Options};
 use screen::Screen;
 use turn::Turn;
-pub use within::{act, within};
+pub use within::{act, script, within};
 
 /// Time for which the screen is blank when it is redrawn.
 const BLANK: Duration = Duration::from_millis(300);

@@ -17,6 +17,15 @@ pub fn within(test: &str, arguments: &[&str]) -> (Vec<String>, BTreeMap<String, 
     (argv, BTreeMap::from([(VARIABLE.to_owned(), arguments)]))
 }
 
+/// Returns the body of a shell script that runs this executable as the stand-in. Arguments of the
+/// script are for the stand-in, and not for this executable, which a server does not know of.
+pub fn script(test: &str, arguments: &[&str]) -> String {
+    let (argv, variables) = within(test, arguments);
+    let set: String = variables.iter().map(|(name, value)| format!("{name}='{value}'\n")).collect();
+    let more = format!("for word; do {VARIABLE}=${VARIABLE}$(printf '\\037')$word; done");
+    format!("{set}{more}\nexport {VARIABLE}\nexec {}", argv.join(" "))
+}
+
 /// Runs the stand-in to its end if this process was started as one; otherwise does nothing.
 ///
 /// # Panics

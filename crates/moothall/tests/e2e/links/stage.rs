@@ -22,16 +22,9 @@ impl Hall {
         let home = Home::new();
         home.sign();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
-        let (argv, env) =
-            fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
-        // Arguments added by the server are for the stand-in, and not for the test binary that
-        // contains it.
-        let variables: String =
-            env.iter().map(|(name, value)| format!("{name}='{value}'\n")).collect();
-        let (name, program) = (env.keys().next().unwrap(), argv.join(" "));
-        let more = format!("for word; do {name}=${name}$(printf '\\037')$word; done");
-        let script =
-            home.script("fake", &format!("{variables}{more}\nexport {name}\nexec {program}"));
+        let body =
+            fake_tui::script("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
+        let script = home.script("fake", &body);
         home.configure(&format!("[agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n{configuration}"));
         Self { home }
     }
