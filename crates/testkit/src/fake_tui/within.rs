@@ -12,7 +12,9 @@ const SEPARATOR: char = '\u{1f}';
 /// full name of a test that calls [`act`].
 pub fn within(test: &str, arguments: &[&str]) -> (Vec<String>, BTreeMap<String, String>) {
     let program = std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
-    let argv = [program.as_str(), "--exact", test, "--nocapture"].map(str::to_owned).to_vec();
+    // With several threads, the test harness writes over the screen after a minute.
+    let argv = [program.as_str(), "--exact", test, "--nocapture", "--test-threads=1"];
+    let argv = argv.map(str::to_owned).to_vec();
     let arguments = arguments.join(&SEPARATOR.to_string());
     (argv, BTreeMap::from([(VARIABLE.to_owned(), arguments)]))
 }

@@ -26,7 +26,7 @@ const ROUNDS: u64 = 30;
 /// Kills in the life of two computers: new ones keep the logs from growing too long.
 const ROUNDS_IN_A_WORLD: u64 = 15;
 /// Greatest number of times that a point is passed before the server dies there.
-const PASSES_MAX: u64 = 8;
+const PASSES_MAX: u64 = 4;
 /// Of this many servers that died, one waits until its former place at the post counts no more.
 const WAITS_ONE_OF: u64 = 8;
 /// Points of the way of a row besides its own: of the log, of the outbox, and of the terminal.

@@ -208,7 +208,9 @@ impl ComputerStage {
                 ["deliveries", "events?types=notice,turn,message"]
                     .map(|list| format!("/threads/{id}/{list}"))
             });
-            for path in paths.into_iter().chain(states) {
+            let sessions = computer.streams.iter().filter(|(name, _)| *name != "thread");
+            let screens = sessions.map(|(_, id)| format!("/sessions/{id}/screen"));
+            for path in paths.into_iter().chain(states).chain(screens) {
                 let read = computer.get(&path).await.unwrap_or_default().to_string();
                 let newest = read.chars().count().saturating_sub(EVIDENCE_CHARS);
                 told.push(format!("{path}: {}", read.chars().skip(newest).collect::<String>()));
