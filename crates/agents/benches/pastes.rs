@@ -78,6 +78,7 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failure> {
     idle(socket).await?;
     let members = sessions[..TERMINALS].iter().map(member).collect();
     let link = NewLink {
+        elsewhere: Vec::new(),
         members,
         title: None,
         by: Asker::Actor(Actor::human("user")),
