@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use imports::Imports;
 
 /// Test files that wait between two looks at a condition, because nothing tells them when it holds.
-const WATCHERS: [(&str, &str); 10] = [
+const WATCHERS: [(&str, &str); 11] = [
     ("crates/agents/benches/pastes.rs", "measures what terminals cost while nothing happens"),
     (
         "crates/agents/tests/agents/common.rs",
@@ -29,6 +29,10 @@ const WATCHERS: [(&str, &str); 10] = [
         "looks at a hall from outside until its round is closed",
     ),
     ("crates/engine/tests/hall/common.rs", "watches a hall from outside, in time that is not real"),
+    (
+        "crates/moothall/tests/kill/computers/computer.rs",
+        "watches two servers and programs in terminals from outside, over deaths of all of them",
+    ),
     (
         "crates/moothall/benches/carry.rs",
         "measures what bots cost while they wait, and rates over a minute",

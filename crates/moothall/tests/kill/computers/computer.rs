@@ -88,7 +88,7 @@ impl Computer {
         answer
     }
 
-    /// Reads something; `None` while there is no server.
+    /// Reads something; `None` while its server is dead.
     pub async fn get(&self, path: &str) -> Option<Value> {
         self.people.get(&self.address()?, path).await
     }

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use crate::chance::{Chance, seed, setting};
 use crate::house::PATIENCE;
 use computer::{Computer, until};
-use stage::{Burst, ComputerStage};
+use stage::{ComputerStage, RoundWords};
 
 /// Longest time until all is at rest. The place of a dead server at the post counts for half a
 /// minute.
@@ -45,7 +45,7 @@ const POINTS: [&str; 10] = [
 
 /// The way in which one of the three processes dies.
 #[derive(Debug)]
-enum Death {
+enum ProcessDeath {
     /// SIGKILL of the server of a computer.
     Killed(usize),
     /// The server of a computer dies at a named point, `point:count`.
@@ -54,7 +54,7 @@ enum Death {
     Redis { is_lost: bool },
 }
 
-impl Death {
+impl ProcessDeath {
     fn draw(chance: &mut Chance) -> Self {
         let place = usize::try_from(chance.below(2)).unwrap();
         match chance.below(4) {
@@ -71,7 +71,7 @@ impl Death {
 
 /// Counts of a run.
 #[derive(Default)]
-struct Tally {
+struct RoundCounts {
     rounds: u64,
     at_points: u64,
     acknowledged: u64,
@@ -89,7 +89,7 @@ fn stands_in() {
 async fn kill_two_computers_and_their_post_loses_nothing_and_repeats_nothing() {
     let (seed, rounds) = (seed(), setting("MOOTHALL_KILL_ROUNDS", || ROUNDS));
     println!("MOOTHALL_KILL_SEED={seed} MOOTHALL_KILL_ROUNDS={rounds}");
-    let (mut chance, mut tally) = (Chance::of(seed), Tally::default());
+    let (mut chance, mut tally) = (Chance::of(seed), RoundCounts::default());
     while tally.rounds < rounds {
         let rounds = (rounds - tally.rounds).min(ROUNDS_IN_A_WORLD);
         let Some(faults) = haunt(rounds, chance.branch(), &mut tally).await else { return };
@@ -103,21 +103,21 @@ async fn kill_two_computers_and_their_post_loses_nothing_and_repeats_nothing() {
 }
 
 /// Kills processes of one world this many times. Returns the faults; `None` without a Redis.
-async fn haunt(rounds: u64, mut chance: Chance, tally: &mut Tally) -> Option<Vec<String>> {
+async fn haunt(rounds: u64, mut chance: Chance, tally: &mut RoundCounts) -> Option<Vec<String>> {
     let mut stage = ComputerStage::new().await?;
     for round in 0..=rounds {
-        let bursts = [(); 2].map(|()| Burst::draw(&mut chance));
+        let bursts = [(); 2].map(|()| RoundWords::draw(&mut chance));
         for (said, burst) in stage.said.iter_mut().zip(bursts) {
             said.sends += burst.sends;
             said.words += burst.words;
             said.asks += burst.asks;
         }
         stage.encourage(round).await;
-        // The last round has no death: what comes late in others is seen in it.
+        // Nothing dies in the last round: what comes late in others is seen in it.
         if round == rounds {
             stage.speak(bursts).await;
         } else {
-            let death = Death::draw(&mut chance);
+            let death = ProcessDeath::draw(&mut chance);
             println!("{death:?} {bursts:?}");
             suffer(&stage, bursts, death, &mut chance).await;
         }
@@ -133,10 +133,15 @@ async fn haunt(rounds: u64, mut chance: Chance, tally: &mut Tally) -> Option<Vec
 }
 
 /// Lets both computers speak while a process dies, and starts it again.
-async fn suffer(stage: &ComputerStage, bursts: [Burst; 2], death: Death, chance: &mut Chance) {
+async fn suffer(
+    stage: &ComputerStage,
+    bursts: [RoundWords; 2],
+    death: ProcessDeath,
+    chance: &mut Chance,
+) {
     let waits = chance.below(WAITS_ONE_OF) == 0;
     match death {
-        Death::Killed(place) => {
+        ProcessDeath::Killed(place) => {
             let dying = async {
                 moment(stage, bursts, chance).await;
                 let computer = &stage.computers[place];
@@ -149,14 +154,14 @@ async fn suffer(stage: &ComputerStage, bursts: [Burst; 2], death: Death, chance:
             };
             join(dying, stage.speak(bursts)).await;
         }
-        Death::Redis { is_lost } => {
+        ProcessDeath::Redis { is_lost } => {
             let dying = async {
                 moment(stage, bursts, chance).await;
                 tokio::task::block_in_place(|| stage.kill_redis(is_lost));
             };
             join(dying, stage.speak(bursts)).await;
         }
-        Death::At(place, point) => {
+        ProcessDeath::At(place, point) => {
             let computer = &stage.computers[place];
             let dying = async {
                 die_at(stage, computer, &point).await;
@@ -188,7 +193,7 @@ async fn die_at(stage: &ComputerStage, computer: &Computer, point: &str) {
 }
 
 /// Waits for the random moment of a death: some acknowledgements or prompts from now on.
-async fn moment(stage: &ComputerStage, bursts: [Burst; 2], chance: &mut Chance) {
+async fn moment(stage: &ComputerStage, bursts: [RoundWords; 2], chance: &mut Chance) {
     let (acknowledged, prompts) = (stage.acknowledged(), stage.prompts());
     let more = chance.below(bursts.iter().map(|burst| burst.len()).sum());
     if chance.below(3) == 0 {

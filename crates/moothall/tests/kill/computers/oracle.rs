@@ -126,7 +126,7 @@ async fn read_all(
     all
 }
 
-/// Checks that no prompt and no words of a conversation are under way. A row that the other
+/// Checks that the prompts and words of a conversation have arrived. A row that the other
 /// computer has taken may still wait for its word.
 fn at_rest(stream: &LoggedStream) -> Vec<String> {
     let is_open =

@@ -19,7 +19,7 @@ const EVIDENCE_CHARS: usize = 3_000;
 
 /// The words of one computer in a round.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Burst {
+pub struct RoundWords {
     /// Messages to a session of the other computer.
     pub sends: u64,
     /// Words of a session in its link with one of the other computer.
@@ -28,7 +28,7 @@ pub struct Burst {
     pub asks: u64,
 }
 
-impl Burst {
+impl RoundWords {
     pub fn draw(chance: &mut Chance) -> Self {
         let mut count = || 1 + chance.below(4);
         Self { sends: count(), words: count(), asks: count() }
@@ -45,13 +45,13 @@ pub struct ComputerStage {
     pub redis: Mutex<RedisServer>,
     pub computers: [Computer; 2],
     /// The words of each computer until now.
-    pub said: [Burst; 2],
+    pub said: [RoundWords; 2],
     /// The link of the sessions called `member`, at the first computer.
     pub link: String,
 }
 
 impl ComputerStage {
-    /// Starts two computers and pairs them. Returns `None` if there is no Redis on this computer.
+    /// Starts two computers and pairs them. Returns `None` if Redis is not installed.
     pub async fn new() -> Option<Self> {
         let redis = RedisServer::start(&["--appendonly", "yes", "--appendfsync", "always"])?;
         let one = Computer::new("workstation", "laptop").await;
@@ -114,7 +114,8 @@ impl ComputerStage {
         computer.streams.push(("thread", thread));
     }
 
-    /// Says something as a person in each conversation of agents alone, so that no guard holds it.
+    /// Says something as a person in each conversation of agents alone, so that guards do not hold
+    /// it.
     pub async fn encourage(&self, round: u64) {
         let [one, other] = &self.computers;
         let homes = [(one, one.stream("keeper")), (other, other.stream("keeper"))];
@@ -126,12 +127,12 @@ impl ComputerStage {
     }
 
     /// Lets both computers say something, until all of it is acknowledged.
-    pub async fn speak(&self, bursts: [Burst; 2]) {
+    pub async fn speak(&self, bursts: [RoundWords; 2]) {
         tokio::join!(self.speak_at(0, bursts[0]), self.speak_at(1, bursts[1]));
     }
 
     /// Lets a computer say its words, which are the newest of those that it said.
-    async fn speak_at(&self, place: usize, burst: Burst) {
+    async fn speak_at(&self, place: usize, burst: RoundWords) {
         let (computer, said) = (&self.computers[place], self.said[place]);
         let other = self.computers[1 - place].name;
         let sends = async {
