@@ -2468,6 +2468,11 @@ export interface components {
         InvitedEntry: {
             /** @description Index in the order of invitations, from 0. Views choose a colour by it. */
             color: number;
+            /**
+             * @description The name by which people write a session of another computer, such as
+             *     `builder@workstation`.
+             */
+            full_name?: string | null;
             /** @description Id of the participant. */
             id: string;
             /** @description Time of the first invite. */

@@ -27,6 +27,8 @@ class InvitedEntry:
         kind (str): `human` or `agent`.
         known (bool): True if the registry knows the participant's client; always `true` for people.
         profile (WireProfile): The profile of a participant, from its invites.
+        full_name (None | str | Unset): The name by which people write a session of another computer, such as
+            `builder@workstation`.
         reach (None | str | Unset): Group whose words reach the participant's terminal: `writers`, or `drivers` alone.
             Absent
             without a terminal.
@@ -40,6 +42,7 @@ class InvitedEntry:
     kind: str
     known: bool
     profile: WireProfile
+    full_name: None | str | Unset = UNSET
     reach: None | str | Unset = UNSET
     runtime: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -58,6 +61,12 @@ class InvitedEntry:
         known = self.known
 
         profile = self.profile.to_dict()
+
+        full_name: None | str | Unset
+        if isinstance(self.full_name, Unset):
+            full_name = UNSET
+        else:
+            full_name = self.full_name
 
         reach: None | str | Unset
         if isinstance(self.reach, Unset):
@@ -84,6 +93,8 @@ class InvitedEntry:
                 "profile": profile,
             }
         )
+        if full_name is not UNSET:
+            field_dict["full_name"] = full_name
         if reach is not UNSET:
             field_dict["reach"] = reach
         if runtime is not UNSET:
@@ -109,6 +120,15 @@ class InvitedEntry:
         known = d.pop("known")
 
         profile = WireProfile.from_dict(d.pop("profile"))
+
+        def _parse_full_name(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        full_name = _parse_full_name(d.pop("full_name", UNSET))
 
         def _parse_reach(data: object) -> None | str | Unset:
             if data is None:
@@ -136,6 +156,7 @@ class InvitedEntry:
             kind=kind,
             known=known,
             profile=profile,
+            full_name=full_name,
             reach=reach,
             runtime=runtime,
         )
