@@ -59,15 +59,15 @@ const FIELD: &str = "e";
 /// key. Returns the holder, the rival and the holders of the other leases.
 ///
 /// A new holder forgets the rival of the former one: it may be a boot of the same server that has
-/// crashed since, and a rival that runs asks again.
+/// crashed since, and a rival that runs asks again. The first write takes memory, so that a full
+/// server refuses the whole.
 const RENEW: &str = "
 local holder = redis.call('GET', KEYS[1])
-if not holder then
-  redis.call('DEL', KEYS[2])
-  holder = ARGV[1]
-end
+local is_new = not holder
+holder = holder or ARGV[1]
 if holder == ARGV[1] then
   redis.call('SET', KEYS[1], holder, 'PX', ARGV[2])
+  if is_new then redis.call('DEL', KEYS[2]) end
 else
   redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
 end

@@ -17,11 +17,13 @@ use moothall_engine::sessions::{
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{ComputerId, StreamId};
 use moothall_kernel::participant::{Address, AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::Policy;
 
-use crate::common::{SharedAgent, Slow, TestClock, TestLog, World, agent, has, post, words};
+use crate::common::{
+    SharedAgent, Slow, TestClock, TestLog, World, agent, eventually, has, post, words,
+};
 
 /// A resident that speaks when the test tells it to, and records the commits that it hears of.
 #[derive(Default)]
@@ -132,8 +134,10 @@ async fn a_session_of_another_computer_is_not_the_one_here_with_its_id() {
         |state: &Conversation| state.participants().iter().any(|one| is_session(one, &guest()));
     assert!(!world.hall.view(&stream, is_here).await.unwrap());
     world.post(&stream, "@guest how was the journey?").await.unwrap();
-    let started = |event: &Event| matches!(event, Event::TurnStarted { .. });
-    world.until(&stream, |events| has(events, started)).await;
+    // Its turn is offered to its computer.
+    let there = Target::Computer(ComputerId::new("2f3e"));
+    let owed = async || world.log.inner.of_target(&there, None, 9).await.unwrap().len();
+    eventually(async || (owed().await >= 2).then_some(())).await;
     let rows = world.log.inner.of_target(&Target::Session("guest".into()), None, 9).await.unwrap();
     assert!(rows.is_empty(), "no words for it go to a terminal here: {rows:?}");
     // The one that lives here is found.
