@@ -163,9 +163,10 @@ async fn a_link_that_is_closed_is_left_with_the_last_turn() {
     assert_eq!(world.newest(2).await, offer());
     world.order(&stream, archive(true)).await;
     assert_eq!(world.rows().await.len(), 2, "the words of its turn are still delivered");
+    // The answer is not said any more, so the turn counts as ended here.
     world.take_row(&stream, 1, finished("done")).await;
     let closed = PostCommand::Left { session: builder(), why: PartReason::Closed };
-    assert_eq!(world.newest(3).await, closed);
+    assert_eq!(world.newest(4).await, closed);
 }
 
 #[tokio::test(start_paused = true)]
