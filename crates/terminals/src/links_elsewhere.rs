@@ -71,8 +71,9 @@ impl Sessions {
         of: Option<&SessionId>,
     ) -> Result<Vec<JoinedMember>, SessionError> {
         let has_computers = self.hall()?.computers().is_some_and(|all| !all.paired().is_empty());
-        // Without other computers no home is read.
-        if !has_computers {
+        // Without other computers, not every home is read for them. The home of one session is:
+        // its reports may come before the computers are opened.
+        if of.is_none() && !has_computers {
             return Ok(Vec::new());
         }
         let living = self.list(false).into_iter().map(|status| status.session.id);

@@ -205,10 +205,10 @@ mod tests {
     use moothall_kernel::event::{Fault, TurnKind, Usage};
     use moothall_kernel::ids::TurnNo;
     use moothall_kernel::message_part::Span;
-    use moothall_kernel::permission::{OptionKind, PermissionOption};
     use moothall_kernel::time::Millis;
 
     use super::*;
+    use crate::bridge::tests::allow;
 
     #[test]
     fn bodies_are_read_as_they_are_written() {
@@ -239,19 +239,12 @@ mod tests {
             text: "ann:\n\nhello".into(),
             bodies: vec![Span::of(6..11)],
         };
-        let option = PermissionOption {
-            id: "allow".into(),
-            label: "Yes".into(),
-            kind: OptionKind::AllowOnce,
-            takes_text: false,
-            with_others: false,
-        };
         let ask = RemotePermission {
             turn: turn.clone(),
             permission: PermissionId::new("p"),
             action: "rm -r build".into(),
             partial: false,
-            options: vec![option],
+            options: vec![allow()],
             folder: Some("/work".into()),
             session: "builder".into(),
             within: Millis(u64::MAX / 2),

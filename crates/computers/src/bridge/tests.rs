@@ -5,7 +5,20 @@ mod pair;
 mod faults;
 mod restored;
 
+use moothall_kernel::permission::{OptionKind, PermissionOption};
+
 /// Opens a hall without sessions, over a log of its own.
 pub(super) async fn hall() -> moothall_engine::hall::Hall {
     pair::hall_over(Default::default()).await
+}
+
+/// Returns an answer to a question of a program.
+pub(super) fn allow() -> PermissionOption {
+    PermissionOption {
+        id: "allow".into(),
+        label: "Yes".into(),
+        kind: OptionKind::AllowOnce,
+        takes_text: false,
+        with_others: false,
+    }
 }

@@ -18,7 +18,7 @@ use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::link::{JoinedConversation, PartReason};
 use moothall_kernel::participant::{Address, Participant};
 use moothall_kernel::permission::WithdrawalReason;
-use moothall_kernel::text;
+use moothall_kernel::{names, text};
 
 use super::inbound::{PlannedRow, RowReader};
 
@@ -88,6 +88,10 @@ impl RowReader<'_> {
         (at, text, typed): (SessionId, String, bool),
         elsewhere: Vec<Address>,
     ) -> Result<TakenRow, LogError> {
+        // The right may have been withdrawn since the link was made.
+        if let Err(refusal) = self.caller.must(RemoteRight::Link) {
+            return Ok(refused(taking, &refusal));
+        }
         let text = text::clean(&text);
         if text::is_empty_looking(&text) || text.len() > MESSAGE_BYTES_MAX {
             let why =
@@ -285,12 +289,18 @@ impl RowReader<'_> {
     ) -> Result<TakenRow, LogError> {
         let (at, within) = (ask.turn.clone(), ask.within);
         let RemoteTurn { stream, turn, attempt } = at.clone();
+        let taking = taking.without_refusal();
+        if names::check_id(ask.permission.as_str()).is_err() {
+            return Ok(TakenRow::without_effect(taking));
+        }
         if ask.options.is_empty() {
-            let name = &self.caller.name;
-            let text = format!("asks something at its terminal on {name}, which is answered there");
-            let key = TurnKey { stream, turn, attempt };
-            self.open_hall()?.report(&key, Report::Progress(text));
-            return Ok(TakenRow::without_effect(taking.without_refusal()));
+            if self.is_theirs(&at).await? {
+                let name = &self.caller.name;
+                let text = format!("asks something at its terminal on {name}; answer it there");
+                let key = TurnKey { stream, turn, attempt };
+                self.open_hall()?.report(&key, Report::Progress(text));
+            }
+            return Ok(TakenRow::without_effect(taking));
         }
         let permission = RemotePermission::id_at(&ask.permission, &self.caller.computer);
         let question = Box::new(ask.question(&self.caller.name));
@@ -400,14 +410,18 @@ impl RowReader<'_> {
         at: RemoteTurn,
         wanted: ItemBody,
     ) -> Result<TakenRow, LogError> {
-        let taking = taking.without_refusal();
+        let row = TakenRow::without_effect(taking.without_refusal());
+        Ok(match self.is_theirs(&at).await? {
+            true => TakenRow { stream: Some(at.stream), wanted, ..row },
+            false => row,
+        })
+    }
+
+    /// True if a session of the caller has or had a turn of this computer.
+    async fn is_theirs(&self, at: &RemoteTurn) -> Result<bool, LogError> {
         let (computer, no) = (self.caller.computer.to_string(), at.turn);
         let is_theirs = self.read(&at.stream, move |state| owns(state, no, &computer)).await?;
-        let row = TakenRow::without_effect(taking);
-        Ok(match is_theirs {
-            Some(true) => TakenRow { stream: Some(at.stream), wanted, ..row },
-            Some(false) | None => row,
-        })
+        Ok(is_theirs.unwrap_or(false))
     }
 
     /// Reads the state of a conversation; `None` if it is gone.

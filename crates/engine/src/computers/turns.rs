@@ -8,8 +8,8 @@ use moothall_kernel::link::{FarMember, JoinedConversation};
 use moothall_kernel::message_part::Span;
 use moothall_kernel::pass::PASS;
 use moothall_kernel::permission::{PermissionOption, Question};
-use moothall_kernel::text;
 use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::{names, text};
 use serde::{Deserialize, Serialize};
 
 use super::RemoteWait;
@@ -20,9 +20,6 @@ use crate::sessions::SessionId;
 const FAULT_BYTES_MAX: usize = 500;
 /// Longest code of a fault from another computer, in bytes.
 const CODE_BYTES_MAX: usize = 64;
-
-/// Most answers that a question of another computer offers.
-const OPTIONS_MAX: usize = 20;
 
 /// A turn as the home of its conversation names it to the computer of its participant. The computer
 /// of the home is not in it, because only the channel proves that one.
@@ -255,15 +252,17 @@ impl RemotePermission {
     }
 
     /// Returns the question for the home of its conversation. `label` is the name of the computer
-    /// that asks.
+    /// that asks. The kernel bounds its parts, and shows what is hidden in them.
     pub fn question(self, label: &str) -> Question {
-        let session = text::cut(&self.session, CODE_BYTES_MAX).to_owned();
+        // People copy this line into a shell, and another computer chose the name in it.
+        let is_name = names::check_id(&self.session).is_ok();
+        let look = is_name.then(|| format!("ssh {label} moothall attach {}", self.session));
         Question {
-            action: text::clean(&self.action),
+            action: self.action,
             partial: self.partial,
-            options: self.options.into_iter().take(OPTIONS_MAX).collect(),
+            options: self.options,
             folder: self.folder,
-            look: Some(format!("ssh {label} moothall attach {session}")),
+            look,
             stands: self.stands,
         }
     }

@@ -146,12 +146,21 @@ impl Door {
         }
     }
 
-    /// Checks that a link is within reach.
+    /// Checks that a link is within reach: its conversation is, or the calling session is a member.
+    /// A link of another computer has no conversation here.
     ///
     /// # Errors
     /// [`SessionError::NoLink`].
-    pub fn reaches_link(&self, link: &StreamId) -> Result<(), SessionError> {
-        if self.caller.reach.includes(link) { Ok(()) } else { Err(SessionError::NoLink) }
+    pub async fn reaches_link(&self, link: &StreamId) -> Result<(), SessionError> {
+        if self.caller.reach.includes(link) {
+            return Ok(());
+        }
+        let links = match self.caller.session() {
+            Some(own) => self.hall.sessions()?.links(Some(own)).await?,
+            None => Vec::new(),
+        };
+        let is_own = links.iter().any(|own| own.id == *link);
+        is_own.then_some(()).ok_or(SessionError::NoLink)
     }
 
     /// Returns the right to do this with the session that a word means.

@@ -19,9 +19,9 @@ use crate::access::{
 use crate::answers::Idempotency;
 use crate::computers::{RemoteWords, SessionWord};
 use crate::sessions::{
-    Activity, AdoptRequest, Asker, Excerpt, FirstWords, Link, LinkState, Message, MessageReader,
-    NewLink, NewObserved, NewSession, PaneNews, ResumedSession, SendResult, SessionData,
-    SessionDirectory, SessionError, SessionId, Status, View,
+    Activity, AdoptRequest, Asker, Excerpt, FirstWords, Link, LinkState, Member, Message,
+    MessageReader, NewLink, NewObserved, NewSession, PaneNews, ResumedSession, SendResult,
+    SessionData, SessionDirectory, SessionError, SessionId, Status, View,
 };
 
 /// A program that a caller wants to run in a terminal.
@@ -500,7 +500,10 @@ impl Door {
     }
 
     fn within_reach(&self, mut links: Vec<Link>) -> Vec<Link> {
-        links.retain(|link| self.caller.reach.includes(&link.id));
+        let own = self.caller.session();
+        let is_own = |member: &Member| member.computer.is_empty() && Some(&member.session) == own;
+        links
+            .retain(|link| self.caller.reach.includes(&link.id) || link.members.iter().any(is_own));
         links
     }
 
@@ -510,7 +513,7 @@ impl Door {
     /// [`AccessError`].
     pub async fn link(&self, id: &StreamId) -> Result<Link, AccessError> {
         self.may(Action::ReadLink)?;
-        self.reaches_link(id)?;
+        self.reaches_link(id).await?;
         Ok(self.terminals()?.link_of(id).await?)
     }
 
@@ -531,7 +534,7 @@ impl Door {
     /// [`AccessError`].
     pub async fn close_link(&self, id: &StreamId, by: &Asker) -> Result<Link, AccessError> {
         self.may(Action::CloseLink)?;
-        self.reaches_link(id)?;
+        self.reaches_link(id).await?;
         let sessions = self.terminals()?;
         if self.caller.is_agent() && self.caller.session().is_none() {
             return Err(AccessDenial::Person("close a link that they are not in").into());

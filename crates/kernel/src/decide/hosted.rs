@@ -180,6 +180,15 @@ fn checked_conversation(joined: JoinedConversation) -> Result<JoinedConversation
     if names::check_id(joined.participant.as_str()).is_err() {
         return invalid("The id of the session in the conversation is not one.");
     }
+    // They stay in the state for as long as the session lives, and another computer chose them.
+    let is_id = |id: &str| names::check_id(id).is_ok();
+    let is_bounded = |at: &Address| {
+        is_id(&at.local_id) && is_id(&at.kind) && (at.computer.is_empty() || is_id(&at.computer))
+    };
+    let are_bounded = joined.members.iter().all(|member| is_bounded(&member.address));
+    if !is_id(joined.stream.as_str()) || !are_bounded {
+        return invalid("The id of a conversation or of a member is not one.");
+    }
     let title = title(&joined.title)?;
     let mut members = joined.members;
     for member in &mut members {

@@ -309,6 +309,8 @@ fn a_session_takes_part_in_a_bounded_number_of_conversations_elsewhere() {
     assert_eq!(join("2a", "3", 201, "Ann").unwrap_err(), "invalid_joined");
     assert_eq!(join("2a", "3", 1, "moothall").unwrap_err(), "invalid_joined");
     assert_eq!(join("", "3", 1, "Ann").unwrap_err(), "invalid_joined");
+    let long = "x".repeat(65);
+    assert_eq!(join("2a", &long, 1, "Ann").unwrap_err(), "invalid_joined");
     let one = home.state.joined_on(&"2a".into(), &"3".into()).unwrap();
     assert_eq!((one.title.as_str(), one.members.len()), ("two lines", 200));
     assert_eq!(home.state.joined().count(), 64);

@@ -403,7 +403,8 @@ async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> 
         ActionTarget::Link => {
             let named = stream_id(&named(parts).await);
             // A malformed id passes here, and the handler reports it.
-            Ok(named.map_or(Ok(()), |id| door.reaches_link(&id))?)
+            let Some(id) = named else { return Ok(()) };
+            Ok(door.reaches_link(&id).await?)
         }
         ActionTarget::Thread => enter_thread(door, &named(parts).await),
         ActionTarget::Turn => {

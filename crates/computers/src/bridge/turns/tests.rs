@@ -8,14 +8,13 @@ use moothall_engine::outbox::PostCommand;
 use moothall_engine::ports::{PostChannel, PostMark};
 use moothall_kernel::command::Post;
 use moothall_kernel::ids::ComputerId;
-use moothall_kernel::permission::{OptionKind, PermissionOption};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::LINK_KEY;
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::*;
 use crate::bridge::body::Body;
-use crate::bridge::tests::hall;
+use crate::bridge::tests::{allow, hall};
 
 /// The computer of the invited session, and another one that is paired too.
 const WORKSTATION: &str = "2abc";
@@ -59,8 +58,11 @@ async fn conversation(hall: &Hall) -> StreamId {
 
 /// Returns the request of a row from a computer.
 async fn row(hall: &Hall, from: &str, body: Body) -> TakenRow {
-    let caller = caller(from);
-    let reader = RowReader { hall, caller: &caller, own: "1own".into() };
+    row_of(hall, &caller(from), body).await
+}
+
+async fn row_of(hall: &Hall, caller: &RemoteCaller, body: Body) -> TakenRow {
+    let reader = RowReader { hall, caller, own: "1own".into() };
     let channel = PostChannel { sender: caller.computer.clone(), log: "0a".into() };
     let mark = PostMark { channel, before: 4, through: 5 };
     let taking = Taking::row(mark.channel, 5);
@@ -86,19 +88,12 @@ fn about(turn: &RemoteTurn) -> Vec<Body> {
         fault: None,
         usage: Usage::default(),
     };
-    let option = PermissionOption {
-        id: "allow".into(),
-        label: "Yes".into(),
-        kind: OptionKind::AllowOnce,
-        takes_text: false,
-        with_others: false,
-    };
     let ask = RemotePermission {
         turn: turn.clone(),
         permission: PermissionId::new("p"),
         action: "rm -r build".into(),
         partial: false,
-        options: vec![option],
+        options: vec![allow()],
         folder: None,
         session: "builder".into(),
         within: Millis(60_000),
@@ -202,6 +197,17 @@ async fn what_its_configuration_does_not_allow_is_refused() {
     );
     let unavailable = refusal(&row(&hall, WORKSTATION, Body::Placed(place(true))).await);
     assert_ne!(unavailable, "computer_refused");
+    // A link that stands does not outlast the right to it.
+    let words = Body::Words {
+        stream: conversation(&hall).await,
+        session: SessionId::new("ses_builder"),
+        text: "hello".into(),
+        typed: true,
+        elsewhere: Vec::new(),
+    };
+    let mut without = caller(WORKSTATION);
+    without.rights = serde_json::from_str(r#"["list", "message", "read"]"#).unwrap();
+    assert_eq!(refusal(&row_of(&hall, &without, words).await), "computer_refused");
     let answer = Body::Answer {
         turn: RemoteTurn { stream: "t".into(), turn: TurnNo(1), attempt: 1 },
         session: SessionId::new("ses_here"),
@@ -210,6 +216,23 @@ async fn what_its_configuration_does_not_allow_is_refused() {
         text: None,
     };
     assert_eq!(refusal(&row(&hall, WORKSTATION, answer).await), "computer_refused");
+}
+
+#[test]
+fn the_line_that_shows_a_question_is_safe_to_copy_into_a_shell() {
+    let asked = |session: &str| {
+        let Body::Asked(ask) =
+            about(&RemoteTurn { stream: "t".into(), turn: TurnNo(1), attempt: 1 }).swap_remove(2)
+        else {
+            panic!()
+        };
+        RemotePermission { session: session.into(), ..ask }.question("workstation").look
+    };
+    let line = "ssh workstation moothall attach builder".to_owned();
+    assert_eq!(asked("builder"), Some(line));
+    for name in ["builder; rm -r ~", "$(id)", "", "a\nb"] {
+        assert_eq!(asked(name), None, "{name:?}");
+    }
 }
 
 #[test]

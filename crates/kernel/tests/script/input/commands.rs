@@ -271,7 +271,7 @@ fn engine_command(
 /// Reads the turn of another computer: `workstation lunch 3/1` is its third, first attempt.
 pub(super) fn hosted_key(computer: &str, stream: &str, turn: &str) -> Result<HostedKey, String> {
     let (turn, attempt) = turn.split_once('/').unwrap_or((turn, "1"));
-    let number = |word: &str| word.parse::<u64>().map_err(|_| format!("{word} is no number"));
+    let number = |word: &str| word.parse::<u64>().map_err(|_| format!("{word} is not a number"));
     Ok(HostedKey {
         computer: ComputerId::new(format!("2{computer}")),
         stream: stream.into(),

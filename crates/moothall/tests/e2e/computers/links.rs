@@ -56,7 +56,7 @@ async fn sc_1_across_one_link_object_with_two_members() {
     assert_eq!(made["link_state"], "created", "{made}");
     let id = made["link"]["id"].as_str().unwrap().to_owned();
     // Both sides make the same link.
-    let again = linked(&workstation, &builder, "writer@laptop").await;
+    let again = workstation.json(&["link", "builder", "writer@laptop"]);
     assert_eq!((&again["link_state"], &again["link"]["id"]), (&json!("reused"), &json!(id)));
     for (server, agent) in [(&workstation, &builder), (&laptop, &writer)] {
         let all = links(server, agent).await;
@@ -134,6 +134,16 @@ async fn sc_7_across_either_side_ends_the_link_at_once_for_all() {
     let id = made["link"]["id"].as_str().unwrap().to_owned();
     workstation.accepted(&format!("/links/{id}/close"), json!({})).await;
     until("the other side ends it", async || links(&laptop, &writer).await.is_empty()).await;
+    // A member reaches its link on the other computer too, and another session does not.
+    let made = linked(&laptop, &writer, "builder@workstation").await;
+    let path = format!("/links/{}/close", made["link"]["id"].as_str().unwrap());
+    let editor = start(&laptop, &other, "editor").await;
+    let close = async |by: &Agent| {
+        let request = laptop.http().post(format!("{}{path}", laptop.url)).bearer_auth(&by.token);
+        request.json(&json!({})).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!((close(&editor).await, close(&writer).await), (404, 200));
+    assert!(links(&laptop, &writer).await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
