@@ -27,7 +27,7 @@ use moothall_kernel::state::LINK_KEY;
 
 use crate::directory::Sessions;
 use crate::faults::log_error;
-use crate::links_elsewhere::{invite_elsewhere, remote_address};
+use crate::links_elsewhere::{invite_elsewhere, key_of, remote_address};
 use crate::naming::nickname_as;
 use crate::rooms::changes;
 
@@ -196,10 +196,14 @@ impl Sessions {
         let here = sessions.iter().map(|session| address_of(session).full_id());
         let there = new.elsewhere.iter().map(|member| remote_address(member).full_id());
         let key = key_of(&here.chain(there).collect());
-        if let Some(claim) =
-            hall.store().log.claim(namespace(), &key, hall.now()).await.map_err(log_error)?
+        if let Some(stream) = self.link_with_key(&key).await? {
+            return Ok((self.link_of(&stream).await?, LinkState::Reused));
+        }
+        // One that lives where a member was that left it.
+        if let Some(first) = sessions.first()
+            && let Some(link) = self.joined_of(&first.id, &key).await?
         {
-            return Ok((self.link_of(&claim.stream).await?, LinkState::Reused));
+            return Ok((link, LinkState::Reused));
         }
         let by = self.actor(&new.by)?;
         let title = new.title.clone().unwrap_or_else(|| title_of(sessions, &new.elsewhere));
@@ -237,6 +241,16 @@ impl Sessions {
         }
         self.notify_of_sessions();
         Ok((self.link_of(&stream).await?, LinkState::Created))
+    }
+
+    /// Returns the link of this computer that holds a key.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the keys cannot be read.
+    pub(crate) async fn link_with_key(&self, key: &str) -> Result<Option<StreamId>, SessionError> {
+        let hall = self.hall()?;
+        let claim = hall.store().log.claim(namespace(), key, hall.now()).await;
+        Ok(claim.map_err(log_error)?.map(|claim| claim.stream))
     }
 
     /// Returns the sessions of the members, in their order. Returns an error if one of them does
@@ -401,14 +415,6 @@ fn namespace() -> &'static str {
 fn session_addresses(state: &Conversation) -> impl Iterator<Item = &Address> {
     let addresses = state.participants().iter().filter_map(|one| one.address.as_ref());
     addresses.filter(|address| address.kind == ADDRESS)
-}
-
-/// Returns the key of a set of members, within the namespace of links. Each is named by its full
-/// id, which for a session of this computer is its id alone.
-fn key_of(members: &BTreeSet<String>) -> String {
-    let set = members.iter().map(String::as_str).collect::<Vec<_>>().join(",");
-    // Hashed, because many ids would exceed the length of a claim.
-    blake3::hash(set.as_bytes()).to_hex().to_string()
 }
 
 /// Returns a key in the form in which a conversation holds it.

@@ -3,6 +3,8 @@
 //! A link lives on one computer, its home ([`home_of`]). Each other computer knows it by the homes
 //! of its own sessions in it: they have joined it. (Rulings 34 and 35.)
 
+use std::collections::BTreeSet;
+
 use moothall_engine::computers::{
     ComputerDirectory, ComputerError, PairedComputer, ProposedLink, ProposedMember, RemoteAnswer,
     RemoteMember, RemoteQuestion, RemoteSession,
@@ -64,16 +66,19 @@ impl Sessions {
         Ok(links.await?)
     }
 
+    fn has_computers(&self) -> Result<bool, SessionError> {
+        Ok(self.hall()?.computers().is_some_and(|all| !all.paired().is_empty()))
+    }
+
     /// Returns the memberships of living sessions in links of other computers: of one session, or
     /// of all.
     async fn joined_members(
         &self,
         of: Option<&SessionId>,
     ) -> Result<Vec<JoinedMember>, SessionError> {
-        let has_computers = self.hall()?.computers().is_some_and(|all| !all.paired().is_empty());
         // Without other computers, not every home is read for them. The home of one session is:
         // its reports may come before the computers are opened.
-        if of.is_none() && !has_computers {
+        if of.is_none() && !self.has_computers()? {
             return Ok(Vec::new());
         }
         let living = self.list(false).into_iter().map(|status| status.session.id);
@@ -179,32 +184,96 @@ impl Sessions {
     ) -> Result<(Link, LinkState), SessionError> {
         let directory = self.hall()?.computers().ok_or(ComputerError::Absent)?;
         let own = directory.own().ok_or(ComputerError::Absent)?;
-        let far = &new.elsewhere;
-        let Some(other) = far.first().map(|member| member.computer.clone()) else {
-            return Err(SessionError::NoLink);
-        };
-        if far.iter().any(|member| member.computer.id != other.id) {
-            let why = "A link has members on two computers at most, in this version.";
-            return Err(SessionError::Invalid(why.into()));
-        }
-        if sessions.is_empty() {
+        let Some(first) = sessions.first() else {
             let why = "A link needs a member on this computer: make it on one of theirs.";
             return Err(SessionError::Invalid(why.into()));
-        }
-        let addresses: Vec<Address> =
-            sessions.iter().map(address_of).chain(far.iter().map(remote_address)).collect();
-        if home_of(own.id.as_str(), addresses.iter()) == own.id.as_str() {
+        };
+        let addresses: Vec<Address> = sessions
+            .iter()
+            .map(address_of)
+            .chain(new.elsewhere.iter().map(remote_address))
+            .collect();
+        let id = home_of(own.id.as_str(), addresses.iter());
+        let home = new.elsewhere.iter().find(|member| member.computer.id.as_str() == id);
+        let Some(home) = home.map(|member| member.computer.clone()) else {
             return self.link_here(new, sessions).await;
+        };
+        let key = key_of(&addresses.iter().map(Address::full_id).collect());
+        if let Some(link) = self.joined_of(&first.id, &key).await? {
+            return Ok((link, LinkState::Reused));
         }
-        self.propose(&*directory, (own, other), new, sessions).await
+        self.propose(&*directory, (own, home), (new, key), sessions).await
     }
 
-    /// Asks the home of a link to make it, and waits until the sessions here have joined it.
+    /// Returns the link of another computer whose members are those of a key, if a session here has
+    /// joined one.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the home of the session cannot be read.
+    pub(crate) async fn joined_of(
+        &self,
+        session: &SessionId,
+        key: &str,
+    ) -> Result<Option<Link>, SessionError> {
+        if !self.has_computers()? {
+            return Ok(None);
+        }
+        let links = self.joined_members(Some(session)).await?;
+        let alike = links.into_iter().find(|member| key_of_joined(&member.joined) == key);
+        Ok(alike.map(|member| member.link()))
+    }
+
+    /// Ends the links of other computers that a session has joined and that are doubles: members
+    /// left them, and those that remain have a link already. The computer of the remaining members
+    /// with the smallest id decides, because a link of these members is made there. One that lives
+    /// there stays, else the oldest. (Ruling 34.)
+    pub(crate) fn begin_ending_doubles(&self, session: &SessionId) {
+        let Ok(hall) = self.hall() else { return };
+        let (own, session) = (self.clone(), session.clone());
+        hall.spawn(async move {
+            if let Err(error) = own.end_doubles(&session).await {
+                // The next change of a link that it has joined retries this.
+                tracing::warn!(%session, %error, "a second link of the same members stays open");
+            }
+        });
+    }
+
+    async fn end_doubles(&self, session: &SessionId) -> Result<(), SessionError> {
+        let hall = self.hall()?;
+        let Some(own) = hall.computers().and_then(|directory| directory.own()) else {
+            return Ok(());
+        };
+        let members = self.joined_members(Some(session)).await?;
+        for member in &members {
+            let joined = &member.joined;
+            let addresses = joined.members.iter().map(|far| &far.address);
+            if home_of(own.id.as_str(), addresses) != own.id.as_str() {
+                continue;
+            }
+            let key = key_of_joined(joined);
+            let age = |link: &JoinedConversation| {
+                (link.created_at, link.computer.clone(), link.stream.clone())
+            };
+            let is_older = |other: &JoinedMember| {
+                key_of_joined(&other.joined) == key && age(&other.joined) < age(joined)
+            };
+            if self.link_with_key(&key).await?.is_some() || members.iter().any(is_older) {
+                let close =
+                    PostCommand::Close { link: joined.stream.clone(), session: session.clone() };
+                self.part(member, PartReason::Closed, close).await?;
+                self.notify_of_sessions();
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the home of a link to make it, and waits until the sessions here have joined it. `key`
+    /// is the one of its members.
     async fn propose(
         &self,
         directory: &dyn ComputerDirectory,
         (own, home): (PairedComputer, PairedComputer),
-        new: NewLink,
+        (new, key): (NewLink, String),
         sessions: &[Session],
     ) -> Result<(Link, LinkState), SessionError> {
         let NewLink { members, elsewhere, title, exchanges_max, .. } = new;
@@ -225,8 +294,12 @@ impl Sessions {
         };
         let hall = self.hall()?;
         for session in sessions {
-            let (computer, stream) = (home.id.clone(), stream.clone());
-            let is_in = move |state: &Conversation| state.joined_on(&computer, &stream).is_some();
+            let (computer, stream, key) = (home.id.clone(), stream.clone(), key.clone());
+            // A link that members left may live on a computer that has no member any more.
+            let is_in = move |state: &Conversation| {
+                state.joined_on(&computer, &stream).is_some()
+                    || state.joined().any(|it| it.stream == stream && key_of_joined(it) == key)
+            };
             if !hall.comes_about(&session.id, is_in).await? {
                 return Err(ComputerError::Away { name: home.name, since: None }.into());
             }
@@ -276,6 +349,19 @@ pub(crate) fn is_elsewhere(member: &Member, computer: &ComputerId, word: &str) -
     let is_named =
         name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with('.'));
     member.computer == computer.as_str() && (member.session.as_str() == word || is_named)
+}
+
+/// Returns the key of a set of members, within the namespace of links. Each is named by its full
+/// id, which for a session of this computer is its id alone.
+pub(crate) fn key_of(members: &BTreeSet<String>) -> String {
+    let set = members.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+    // Hashed, because many ids would exceed the length of a claim.
+    blake3::hash(set.as_bytes()).to_hex().to_string()
+}
+
+/// Returns the key of the members of a link of another computer.
+fn key_of_joined(joined: &JoinedConversation) -> String {
+    key_of(&joined.members.iter().map(|member| member.address.full_id()).collect())
 }
 
 /// Returns the address of a member of another computer.

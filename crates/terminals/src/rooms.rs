@@ -145,6 +145,9 @@ impl Sessions {
         self.note_archived(stream, state, events);
         self.end_with_gathering(stream, events);
         self.bring_answers(state, events);
+        if events.iter().any(|recorded| matches!(recorded.event, Event::Joined(_))) {
+            self.begin_ending_doubles(stream);
+        }
         for session in events.iter().flat_map(|event| self.joined_sessions(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {
                 // Only the stored membership is missing: a restart finds it again from the

@@ -1,7 +1,9 @@
 //! Links that another computer asks this one to make.
 
+use std::time::Duration;
+
 use moothall_kernel::command::Actor;
-use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::ids::{ComputerId, ParticipantId, StreamId};
 use moothall_kernel::link::home_of;
 use moothall_kernel::names;
 use moothall_kernel::participant::Address;
@@ -9,10 +11,14 @@ use moothall_kernel::participant::Address;
 use super::remote::{RemoteCaller, RemoteRight};
 use super::warrant::AuthorizedRequest;
 use crate::computers::{
-    PairedComputer, ProposedLink, ProposedMember, RemoteMember, RemoteRefusal, RemoteRefusalKind,
+    ComputerError, PairedComputer, ProposedLink, ProposedMember, RemoteMember, RemoteRefusal,
+    RemoteRefusalKind, RemoteSession,
 };
 use crate::hall::Hall;
 use crate::sessions::{ADDRESS, Asker, LINK_EXCHANGES_MAX, LinkState, Member, NewLink, SessionId};
+
+/// Longest wait for a third computer, which is asked while the one that proposes the link waits.
+const THIRD_WITHIN: Duration = Duration::from_secs(3);
 
 /// The members of a link that another computer proposes.
 #[derive(Default)]
@@ -44,11 +50,11 @@ impl Hall {
         }
         let mut checked = CheckedMembers::default();
         for member in members {
-            self.check_member(caller, &own, member, &mut checked)?;
+            self.check_member(caller, &own, member, &mut checked).await?;
         }
         let CheckedMembers { here, elsewhere } = checked;
         if here.is_empty() || elsewhere.is_empty() {
-            return Err(invalid("A link of two computers has members on both."));
+            return Err(invalid("A link across has members on this computer and on others."));
         }
         // The members say by their addresses that another computer takes part.
         let by = Asker::Actor(Actor::human(ParticipantId::moothall()));
@@ -57,8 +63,8 @@ impl Hall {
         Ok((link.id, state == LinkState::Created))
     }
 
-    /// Adds a member that is a session here or of the caller.
-    fn check_member(
+    /// Adds a member that is a session here, of the caller, or of a third computer.
+    async fn check_member(
         &self,
         caller: &RemoteCaller,
         own: &PairedComputer,
@@ -71,19 +77,57 @@ impl Hall {
         if at.computer == own.id.as_str() {
             let session = self.living_for_remote(&session.id)?.session.id;
             checked.here.push(Member { session, computer: String::new(), ..at });
-        } else if at.computer == caller.computer.as_str() {
-            let names = [&session.id, &session.name];
-            if names.iter().any(|name| names::check_id(name).is_err()) {
-                return Err(invalid("The name or the id of a session is not one."));
-            }
+            return Ok(());
+        }
+        if [&session.id, &session.name].iter().any(|name| names::check_id(name).is_err()) {
+            return Err(invalid("The name or the id of a session is not one."));
+        }
+        let (computer, session) = if at.computer == caller.computer.as_str() {
             let computer =
                 PairedComputer { id: caller.computer.clone(), name: caller.name.clone() };
-            let session = session.cleaned();
-            checked.elsewhere.push(RemoteMember { computer, session, member: at });
+            (computer, session.cleaned())
         } else {
-            return Err(invalid("A link has members on two computers at most, in this version."));
-        }
+            self.member_of_third(&at.computer, &session).await?
+        };
+        checked.elsewhere.push(RemoteMember { computer, session, member: at });
         Ok(())
+    }
+
+    /// Returns a session of a third computer as that computer itself tells it. A pair does not
+    /// vouch for another: this computer and the third one have to be paired, and the third one has
+    /// to allow this one the link. (Ruling 36.)
+    async fn member_of_third(
+        &self,
+        computer: &str,
+        session: &RemoteSession,
+    ) -> Result<(PairedComputer, RemoteSession), RemoteRefusal> {
+        let directory = self.directory_of_computers().map_err(refusal_of_third)?;
+        let Some(third) = directory.with_id(&ComputerId::new(computer)) else {
+            let own = directory.own().map(|own| own.name).unwrap_or_default();
+            return Err(invalid(&format!(
+                "A link of these members lives on {own}, which is not paired with the computer of \
+                 {name}. Pair the two: `moothall computers invite` on one of them.",
+                name = session.name
+            )));
+        };
+        let asked = directory.find(&third, &session.id, true);
+        match tokio::time::timeout(THIRD_WITHIN, asked).await {
+            Ok(found) => Ok((third.clone(), found.map_err(refusal_of_third)?)),
+            Err(_) => {
+                let away = ComputerError::Away { name: third.name, since: None };
+                Err(refusal_of_third(away))
+            }
+        }
+    }
+}
+
+/// Returns the refusal of a link whose member on a third computer could not be had.
+fn refusal_of_third(error: ComputerError) -> RemoteRefusal {
+    match error {
+        ComputerError::Refused { name, refusal: RemoteRefusal { kind, message } } => {
+            RemoteRefusal { kind, message: format!("{name} refused it: {message}") }
+        }
+        other => RemoteRefusal { kind: RemoteRefusalKind::Other, message: other.to_string() },
     }
 }
 

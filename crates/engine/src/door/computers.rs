@@ -18,13 +18,19 @@ impl Hall {
 
     /// Returns this computer as others know it; `None` if it has no id.
     pub(crate) fn own_computer(&self) -> Option<PairedComputer> {
-        self.inner.computers.get().and_then(Weak::upgrade)?.own()
+        self.directory_of_computers().ok()?.own()
+    }
+
+    pub(crate) fn directory_of_computers(
+        &self,
+    ) -> Result<Arc<dyn ComputerDirectory>, ComputerError> {
+        self.inner.computers.get().and_then(Weak::upgrade).ok_or(ComputerError::Absent)
     }
 }
 
 impl Door {
     pub(super) fn computer_directory(&self) -> Result<Arc<dyn ComputerDirectory>, ComputerError> {
-        self.hall.inner.computers.get().and_then(Weak::upgrade).ok_or(ComputerError::Absent)
+        self.hall.directory_of_computers()
     }
 
     /// Lists this computer and those that are paired with it. The post is shown to callers who may

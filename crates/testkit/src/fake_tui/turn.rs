@@ -184,7 +184,9 @@ impl Tui {
         let Some(path) = &self.options.log else { return };
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
         // Several programs may share the file. A single write is not torn by another.
-        let line = format!("{}\n", json!({ "prompt": prompt }));
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or_default();
+        let line = format!("{}\n", json!({ "prompt": prompt, "ms": ms }));
         let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
         if let Err(why) = written {
             eprintln!("{}: {why}", path.display());

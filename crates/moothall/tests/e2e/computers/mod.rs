@@ -4,6 +4,7 @@ mod ask;
 mod links;
 mod pairs;
 mod send;
+mod three;
 mod turns;
 
 use std::io::Write;
