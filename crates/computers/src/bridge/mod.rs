@@ -5,6 +5,7 @@
 mod calls;
 pub mod config;
 mod line;
+mod former_boot;
 mod peers;
 mod body;
 mod compose;
@@ -43,6 +44,7 @@ use crate::pairs::Pairs;
 use crate::post::Post;
 use crate::redis_post::RedisPost;
 use config::ComputersConfig;
+use former_boot::FormerBoot;
 use peers::Peers;
 use run::{PostParts, PostTasks, kernel_id};
 #[cfg(feature = "fakes")]
@@ -237,8 +239,9 @@ impl Directory {
             }
         };
         let (hall, peers) = (self.hall.clone(), self.peers.clone());
-        let parts =
-            PostParts { hall, pairs, log: self.log, post, peers, config: self.config.clone() };
+        let former = FormerBoot::read(&self.folder, self.log);
+        let config = self.config.clone();
+        let parts = PostParts { hall, pairs, log: self.log, post, peers, config, former };
         *lock(&self.tasks) = Some(RunningPost { tasks: PostTasks::begin(parts), server });
         Ok(())
     }

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use super::calls::{ANSWERING_MAX, OpenCalls};
 use super::config::ComputersConfig;
+use super::former_boot::FormerBoot;
 use super::incoming::IncomingPosts;
 use super::outgoing::OutgoingPosts;
 use super::peers::Peers;
@@ -50,6 +51,7 @@ pub(super) struct PostParts {
     pub(super) post: Arc<dyn Post>,
     pub(super) peers: Arc<Peers>,
     pub(super) config: Arc<Mutex<ComputersConfig>>,
+    pub(super) former: FormerBoot,
 }
 
 /// The parts that the tasks share.
@@ -61,6 +63,7 @@ pub(super) struct PostLink {
     pub(super) log: LogId,
     pub(super) post: Arc<dyn Post>,
     sealer: Sealer,
+    former: FormerBoot,
     pub(super) peers: Arc<Peers>,
     pub(super) config: Arc<Mutex<ComputersConfig>>,
     pub(super) outgoing: OutgoingPosts,
@@ -87,7 +90,7 @@ impl Farewell {
 impl PostTasks {
     /// Begins the tasks of a new boot.
     pub(super) fn begin(parts: PostParts) -> Self {
-        let PostParts { hall, pairs, log, post, peers, config } = parts;
+        let PostParts { hall, pairs, log, post, peers, config, former } = parts;
         let own = pairs.own();
         let sealer = sealer(own.id, log);
         let link = Arc::new_cyclic(|own| PostLink {
@@ -97,6 +100,7 @@ impl PostTasks {
             log,
             post,
             sealer,
+            former,
             peers,
             config,
             outgoing: OutgoingPosts::default(),
@@ -180,7 +184,7 @@ async fn renew(link: Arc<PostLink>) {
     let began = clock();
     loop {
         let peers: Vec<ComputerId> = link.pairs.all().iter().map(|pair| pair.id).collect();
-        match link.post.renew(link.sealer.boot(), &peers).await {
+        match link.renew_lease(&peers).await {
             Ok(answer) => link.note_leases(&answer, began).await,
             Err(error) => {
                 tracing::debug!(%error, "the post cannot be reached");
@@ -214,6 +218,20 @@ async fn read(link: Arc<PostLink>) {
 }
 
 impl PostLink {
+    /// Renews the lease. One of the boot before, which crashed, is given back first.
+    async fn renew_lease(&self, peers: &[ComputerId]) -> Result<LeaseAnswer, PostError> {
+        let own = self.sealer.boot();
+        let mut answer = self.post.renew(own, peers).await?;
+        if self.former.is(answer.holder) {
+            self.post.release(answer.holder).await?;
+            answer = self.post.renew(own, peers).await?;
+        }
+        if answer.holder == own {
+            self.former.keep(own);
+        }
+        Ok(answer)
+    }
+
     async fn note_leases(&self, answer: &LeaseAnswer, began: Instant) {
         let own = self.sealer.boot();
         // After a crash, the lease of the former boot stands for a while.

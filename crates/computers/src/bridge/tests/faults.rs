@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::pair::{Side, pair};
 use crate::memory_post::{MemoryServer, PostFaults};
+use crate::post::LEASE;
 
 /// One step of a story.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +90,23 @@ async fn play(seed: u64, faults: PostFaults, steps: Vec<StoryStep>) {
 
 fn one(sides: &mut (Side, Side), first: bool) -> &mut Side {
     if first { &mut sides.0 } else { &mut sides.1 }
+}
+
+/// After a crash a computer takes its own place at the post again, and does not wait for its end.
+#[test]
+fn a_start_after_a_crash_does_not_wait_for_the_lease() {
+    run(async {
+        let server = MemoryServer::new(1, PostFaults::default());
+        let mut sides = pair(&server).await;
+        sides.0.owe(0).await;
+        until("it arrives", async || sides.0.open_rows().await == 0).await;
+        sides.0.crash();
+        let began = tokio::time::Instant::now();
+        sides.0.start().await;
+        sides.0.owe(0).await;
+        until("it arrives after the crash", async || sides.0.open_rows().await == 0).await;
+        assert!(began.elapsed() < LEASE, "{:?}", began.elapsed());
+    });
 }
 
 /// Checks that a computer has the first rows of the other, in order, each once. Returns their

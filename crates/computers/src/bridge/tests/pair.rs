@@ -13,6 +13,7 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use tempfile::TempDir;
 
+use crate::bridge::former_boot::FormerBoot;
 use crate::bridge::peers::Peers;
 use crate::bridge::run::{PostLink, PostParts, PostTasks, kernel_id};
 use crate::bridge::{log_of, note_log};
@@ -28,7 +29,7 @@ pub(super) struct Side {
     pub(super) other: ComputerId,
     server: Arc<MemoryServer>,
     pairs: Arc<Pairs>,
-    _folder: TempDir,
+    folder: TempDir,
     pub(super) log: Arc<MemoryLog>,
     pub(super) peers: Arc<Peers>,
     running: Option<RunningSide>,
@@ -88,7 +89,7 @@ impl Side {
             other,
             server: server.clone(),
             pairs: Arc::new(pairs),
-            _folder: folder,
+            folder,
             log: Arc::default(),
             peers: Arc::default(),
             running: None,
@@ -106,7 +107,8 @@ impl Side {
         let log = log_of(self.log.log_id());
         let (pairs, peers) = (self.pairs.clone(), self.peers.clone());
         let config = Arc::default();
-        let parts = PostParts { hall: hall.clone(), pairs, log, post, peers, config };
+        let former = FormerBoot::read(self.folder.path(), log);
+        let parts = PostParts { hall: hall.clone(), pairs, log, post, peers, config, former };
         let tasks = PostTasks::begin(parts);
         self.running = Some(RunningSide { hall, tasks, stream });
     }
