@@ -7,6 +7,7 @@ pub mod config;
 mod line;
 mod former_boot;
 mod peers;
+mod refusals;
 mod body;
 mod compose;
 mod inbound;
@@ -23,7 +24,7 @@ mod tests;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use moothall_engine::computers::{
@@ -37,11 +38,12 @@ use moothall_kernel::command::EngineCommand;
 use moothall_kernel::link::PartReason;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
+use tokio::time::timeout;
 
 use crate::id::{ComputerId, LogId};
 use crate::invitation::{OpenInvitations, Pair};
 use crate::pairs::Pairs;
-use crate::post::Post;
+use crate::post::{Post, PostError};
 use crate::redis_post::RedisPost;
 use config::ComputersConfig;
 use former_boot::FormerBoot;
@@ -49,6 +51,10 @@ use peers::Peers;
 use run::{PostParts, PostTasks, kernel_id};
 #[cfg(feature = "fakes")]
 pub use taker::post_channel;
+
+/// Longest wait for the state of the post. A Redis that does not answer is met by several steps, of
+/// which each has a limit of its own.
+const HEALTH_WITHIN: Duration = Duration::from_secs(4);
 
 /// Makes the posts of computers that meet at another place than a Redis.
 pub type PostMaker = Arc<dyn Fn(ComputerId) -> Arc<dyn Post> + Send + Sync>;
@@ -295,7 +301,8 @@ impl Directory {
             let unfit = "the address, or the file of certificates, cannot be used";
             return PostStatus { fault: Some(unfit.to_owned()), ..status };
         };
-        match post.health().await {
+        let silent = |_| Err(PostError::Away("no answer in time".into()));
+        match timeout(HEALTH_WITHIN, post.health()).await.unwrap_or_else(silent) {
             Ok(health) => {
                 if health.evicts() {
                     status.cure = Some(
@@ -307,6 +314,8 @@ impl Directory {
                 let micros = u64::try_from(health.ping.as_micros()).unwrap_or(u64::MAX);
                 status.round_trip = Some(Millis(micros.div_ceil(1_000)));
                 status.eviction = health.eviction;
+                let refused = lock(&self.tasks).as_ref().and_then(|it| it.tasks.refusal());
+                status.fault = refused.map(|error| error.to_string());
             }
             Err(error) => status.fault = Some(error.to_string()),
         }

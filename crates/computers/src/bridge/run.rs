@@ -18,6 +18,7 @@ use super::former_boot::FormerBoot;
 use super::incoming::IncomingPosts;
 use super::outgoing::OutgoingPosts;
 use super::peers::Peers;
+use super::refusals::{PostRefusals, PostUse};
 use super::{sender, taker};
 use crate::channel::ChannelKey;
 use crate::envelope::{Entry, EntryHeader, EnvelopeError};
@@ -65,6 +66,7 @@ pub(super) struct PostLink {
     sealer: Sealer,
     former: FormerBoot,
     pub(super) peers: Arc<Peers>,
+    refusals: PostRefusals,
     pub(super) config: Arc<Mutex<ComputersConfig>>,
     pub(super) outgoing: OutgoingPosts,
     pub(super) incoming: IncomingPosts,
@@ -102,6 +104,7 @@ impl PostTasks {
             sealer,
             former,
             peers,
+            refusals: PostRefusals::default(),
             config,
             outgoing: OutgoingPosts::default(),
             incoming: IncomingPosts::default(),
@@ -120,6 +123,11 @@ impl PostTasks {
     /// True if the tasks are those of this computer as it is now.
     pub(super) fn is_for(&self, own: &OwnComputer) -> bool {
         self.own == *own
+    }
+
+    /// Returns the error with which the post refuses this computer, if it does.
+    pub(super) fn refusal(&self) -> Option<PostError> {
+        self.link.refusals.current()
     }
 
     /// Reads at once the computers that are there.
@@ -184,7 +192,9 @@ async fn renew(link: Arc<PostLink>) {
     let began = clock();
     loop {
         let peers: Vec<ComputerId> = link.pairs.all().iter().map(|pair| pair.id).collect();
-        match link.renew_lease(&peers).await {
+        let renewed = link.renew_lease(&peers).await;
+        link.refusals.note(PostUse::Renewing, &renewed);
+        match renewed {
             Ok(answer) => link.note_leases(&answer, began).await,
             Err(error) => {
                 tracing::debug!(%error, "the post cannot be reached");
@@ -200,7 +210,9 @@ async fn renew(link: Arc<PostLink>) {
 async fn read(link: Arc<PostLink>) {
     let mut pause = PAUSES.0;
     loop {
-        match link.post.next().await {
+        let batch = link.post.next().await;
+        link.refusals.note(PostUse::Reading, &batch);
+        match batch {
             Ok(batch) => {
                 pause = PAUSES.0;
                 if batch.fresh {
@@ -398,7 +410,9 @@ impl PostLink {
             tracing::error!(%error, "an entry could not be sealed");
             PostError::Failed(error.to_string())
         })?;
-        self.post.put(pair.id, &entry).await.inspect_err(|error| {
+        let put = self.post.put(pair.id, &entry).await;
+        self.refusals.note(PostUse::Putting, &put);
+        put.inspect_err(|error| {
             tracing::debug!(%error, computer = %pair.name, "an entry could not be put");
         })
     }

@@ -1,19 +1,23 @@
 //! Checks of the other computers, and of the post by which they reach each other.
 
+use std::time::Duration;
+
 use moothall_surfaces::wire::{ComputerEntry, ComputerList, PostEntry};
 use tokio::time::timeout;
 
 use super::channels::with_cure;
-use super::{Finding, PING_WITHIN, Verdict};
+use super::{Finding, Verdict};
 use crate::client::Client;
 
+/// Longest wait for the list. The server waits some seconds for a Redis that does not answer.
+const LIST_WITHIN: Duration = Duration::from_secs(15);
 /// Difference of two clocks from which it is worth a word, in milliseconds.
 const CLOCKS_APART: u64 = 60_000;
 
 /// Returns the findings about the post and each computer. Empty without pairs, and if the caller
 /// may not list them.
 pub async fn examine(client: &Client) -> Vec<Finding> {
-    let Ok(Ok(list)) = timeout(PING_WITHIN, client.get::<ComputerList>("/computers")).await else {
+    let Ok(Ok(list)) = timeout(LIST_WITHIN, client.get::<ComputerList>("/computers")).await else {
         return Vec::new();
     };
     let mut findings: Vec<Finding> = list.post.iter().map(of_post).collect();
@@ -48,4 +52,34 @@ fn of_computer(computer: &ComputerEntry) -> Finding {
     });
     let found = format!("{}{this} is {}{clock}", computer.name, computer.state);
     with_cure(Finding::new("computer", verdict, found), computer.cure.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn computer(clock_ahead_ms: i64) -> ComputerEntry {
+        ComputerEntry {
+            name: "workstation".into(),
+            id: "1abc".into(),
+            this: false,
+            state: "up".into(),
+            version: None,
+            last_seen: None,
+            clock_ahead_ms: Some(clock_ahead_ms),
+            cure: None,
+        }
+    }
+
+    #[test]
+    fn a_clock_that_differs_is_shown_and_judged_by_nothing() {
+        for (ahead, said) in [
+            (600_000, "workstation is up; its clock is 600 s ahead"),
+            (-600_000, "workstation is up; its clock is 600 s behind"),
+            (59_999, "workstation is up"),
+        ] {
+            let finding = of_computer(&computer(ahead));
+            assert_eq!((finding.verdict, finding.found.as_str()), (Verdict::Ok, said));
+        }
+    }
 }
