@@ -3,6 +3,8 @@
 
 mod pair;
 mod faults;
+mod outages;
+mod without;
 mod restored;
 
 use moothall_kernel::permission::{OptionKind, PermissionOption};

@@ -6,11 +6,14 @@ use moothall_engine::MemoryLog;
 use moothall_engine::answers::Idempotency;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::outbox::{OutboxEntry, PostCommand};
-use moothall_engine::ports::{Deliveries, EventLog, PostBook, Store, SystemClock, Target, Upkeep};
+use moothall_engine::ports::{
+    Clock, Deliveries, EventLog, PostBook, Store, SystemClock, Target, Upkeep,
+};
 use moothall_kernel::command::Actor;
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
+use moothall_kernel::time::{Millis, Timestamp};
 use tempfile::TempDir;
 
 use crate::bridge::former_boot::FormerBoot;
@@ -33,6 +36,8 @@ pub(super) struct Side {
     pub(super) log: Arc<MemoryLog>,
     pub(super) peers: Arc<Peers>,
     running: Option<RunningSide>,
+    /// Time by which its clock is ahead of the real one.
+    pub(super) clock_ahead: Millis,
     /// Number of rows that were owed to the other.
     pub(super) owed: u64,
     requests: u64,
@@ -45,11 +50,24 @@ struct RunningSide {
     stream: StreamId,
 }
 
+/// A clock that is ahead of the real one.
+struct FastClock(Millis);
+
+impl Clock for FastClock {
+    fn now(&self) -> Timestamp {
+        SystemClock.now() + self.0
+    }
+}
+
 /// Opens a hall without sessions.
 pub(super) async fn hall_over(log: Arc<MemoryLog>) -> Hall {
+    hall_with(log, Millis(0)).await
+}
+
+async fn hall_with(log: Arc<MemoryLog>, clock_ahead: Millis) -> Hall {
     let parts = HallParts {
         store: Store::of(log),
-        clock: Arc::new(SystemClock),
+        clock: Arc::new(FastClock(clock_ahead)),
         registry: Default::default(),
         defaults: Policy::default(),
         budgets: Default::default(),
@@ -93,13 +111,14 @@ impl Side {
             log: Arc::default(),
             peers: Arc::default(),
             running: None,
+            clock_ahead: Millis(0),
             owed: 0,
             requests: 0,
         }
     }
 
     pub(super) async fn start(&mut self) {
-        let hall = hall_over(self.log.clone()).await;
+        let hall = hall_with(self.log.clone(), self.clock_ahead).await;
         let by = Actor::human("user");
         let stream = hall.create("owes".into(), Policy::default(), by, None).await.unwrap().stream;
         self.peers = Arc::default();
@@ -185,6 +204,30 @@ impl Side {
     pub(super) fn state(&self) -> (String, Option<String>) {
         let status = self.peers.status(&self.pairs.get(self.other).unwrap());
         (status.state.to_string(), status.cure)
+    }
+
+    /// Returns the difference of the other's clock to the own one, in milliseconds.
+    pub(super) fn shown_clock(&self) -> Option<i64> {
+        self.peers.status(&self.pair()).clock_ahead
+    }
+
+    /// Starts a copy of this computer on a copy of its data folder.
+    pub(super) async fn copied(&self) -> Self {
+        let mut copy = Self {
+            id: self.id,
+            other: self.other,
+            server: self.server.clone(),
+            pairs: self.pairs.clone(),
+            _folder: TempDir::new().unwrap(),
+            log: Arc::new(self.log.restored()),
+            peers: Arc::default(),
+            running: None,
+            clock_ahead: self.clock_ahead,
+            owed: self.owed,
+            requests: self.requests,
+        };
+        copy.start().await;
+        copy
     }
 
     /// Notes the log as a start does.
