@@ -17,4 +17,6 @@ pub mod telegram;
 #[cfg(feature = "fakes")]
 pub mod redis;
 #[cfg(feature = "fakes")]
+mod redis_command;
+#[cfg(feature = "fakes")]
 pub mod redis_wire;

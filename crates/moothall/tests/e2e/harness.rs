@@ -248,10 +248,14 @@ impl<'a> Server<'a> {
         home.serve_on(&address)
     }
 
+    /// Returns the folder in which the system describes the process.
+    pub fn process_folder(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}", self.running.child.id()))
+    }
+
     /// Returns the current memory of the process.
     pub fn resident_kib(&self) -> u64 {
-        let status =
-            fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).unwrap();
+        let status = fs::read_to_string(self.process_folder().join("status")).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }

@@ -10,16 +10,20 @@ use crate::links::{Agent, Hall, asked, call, links, said, start, types, until};
 
 /// Two computers with a session each. The link of the two lives on the workstation, which has the
 /// smaller id.
-struct LinkedPair<'a> {
-    workstation: Server<'a>,
-    laptop: Server<'a>,
+pub(super) struct LinkedPair<'a> {
+    pub(super) workstation: Server<'a>,
+    pub(super) laptop: Server<'a>,
     /// The session of the workstation.
-    builder: Agent,
+    pub(super) builder: Agent,
     /// The session of the laptop.
-    writer: Agent,
+    pub(super) writer: Agent,
 }
 
-async fn stage<'a>(one: &'a Hall, other: &'a Hall, redis: &RedisServer) -> LinkedPair<'a> {
+pub(super) async fn stage<'a>(
+    one: &'a Hall,
+    other: &'a Hall,
+    redis: &RedisServer,
+) -> LinkedPair<'a> {
     let (workstation, laptop) = paired(one, other, redis).await;
     until_state(&workstation, "laptop", "up").await;
     let builder = start(&workstation, one, "builder").await;
@@ -28,21 +32,21 @@ async fn stage<'a>(one: &'a Hall, other: &'a Hall, redis: &RedisServer) -> Linke
 }
 
 /// Links a session with one of another computer, as a person does. Returns the link.
-async fn linked(server: &Server<'_>, own: &Agent, other: &str) -> Value {
+pub(super) async fn linked(server: &Server<'_>, own: &Agent, other: &str) -> Value {
     let members = json!({"members": [{"session": own.id}, {"session": other}]});
     server.accepted("/links", members).await
 }
 
-async fn hears(hall: &Hall, words: &str) {
+pub(super) async fn hears(hall: &Hall, words: &str) {
     until(words, async || heard(hall, words) > 0).await;
 }
 
-fn heard(hall: &Hall, words: &str) -> usize {
+pub(super) fn heard(hall: &Hall, words: &str) -> usize {
     hall.taken().iter().filter(|prompt| prompt.contains(words)).count()
 }
 
 /// Waits until a conversation has these words of this participant.
-async fn until_said(server: &Server<'_>, thread: &str, from: &str, words: &str) {
+pub(super) async fn until_said(server: &Server<'_>, thread: &str, from: &str, words: &str) {
     let wanted = (from.to_owned(), words.to_owned());
     until(words, async || said(server, thread).await.contains(&wanted)).await;
 }

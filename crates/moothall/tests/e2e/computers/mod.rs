@@ -1,11 +1,15 @@
 //! Computers: several servers with data folders of their own, which meet at a private Redis.
 
 mod ask;
+mod envelopes;
+mod faults;
 mod links;
 mod pairs;
+mod scenarios;
 mod send;
 mod three;
 mod turns;
+mod without;
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -77,6 +81,30 @@ pub fn computer(server: &Server<'_>, name: &str) -> Value {
 pub async fn until_state(server: &Server<'_>, name: &str, state: &str) {
     let is_so = async || computer(server, name)["state"] == state;
     assert!(comes_about(is_so).await, "{}", server.json(&["computers"]));
+}
+
+/// Returns the findings of `doctor` about the post and the computers of a server, as lines.
+pub fn doctor(server: &Server<'_>) -> String {
+    let args = ["--server", &server.url, "doctor", "--bind", "127.0.0.1:0"];
+    let output = server.home().command(&args).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns the fault of the post that a server shows.
+pub fn fault(server: &Server<'_>) -> String {
+    let list = server.json(&["computers"]);
+    list["post"]["fault"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Waits until a server shows a fault of the post with these words, to a person too.
+pub async fn until_fault(server: &Server<'_>, words: &str) {
+    let is_so = comes_about(async || fault(server).contains(words)).await;
+    assert!(is_so, "{words}: {}", server.json(&["computers"]));
+    let listed = server.command(&["computers"]).output().unwrap();
+    assert!(stderr(&listed).contains(words), "{}", stderr(&listed));
+    let found = doctor(server);
+    let is_told = |line: &str| line.starts_with("warn  post") && line.contains(words);
+    assert!(found.lines().any(is_told), "{found}");
 }
 
 /// Returns the home of a server that signs its requests.
