@@ -3,6 +3,7 @@
 mod ask;
 mod envelopes;
 mod faults;
+mod guide;
 mod links;
 mod pairs;
 mod scenarios;
