@@ -297,7 +297,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists this computer and those that are paired with it. */
+        /**
+         * Lists this computer and those that are paired with it. Those that are there are asked for the
+         *     number of their sessions, for a second at most.
+         */
         get: operations["list_computers"];
         put?: never;
         post?: never;
@@ -341,6 +344,26 @@ export interface paths {
          *     inviter.
          */
         post: operations["join_computer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Puts the computers on again: after a restore from a backup they stay off, because the log does
+         *     not know what was sent after it.
+         */
+        post: operations["resume_computers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1876,7 +1899,23 @@ export interface components {
             last_seen?: string | null;
             /** @description Name of the computer here. Another computer may call it otherwise. */
             name: string;
-            /** @description `up`, `away` or `refused`. */
+            /**
+             * Format: int64
+             * @description Number of rows that it owes this computer, as far as it has said; `null` if it has said
+             *     nothing since this server started.
+             */
+            owed_by?: number | null;
+            /**
+             * Format: int64
+             * @description Number of messages and other rows that this computer owes it.
+             */
+            owed_to: number;
+            /**
+             * Format: int64
+             * @description Number of living sessions there; `null` if it is not there, or does not tell.
+             */
+            sessions?: number | null;
+            /** @description `up`, `away`, `refused`, or `off` after a restore. */
             state: string;
             /** @description True for this computer itself. */
             this: boolean;
@@ -1947,6 +1986,11 @@ export interface components {
              */
             computers: components["schemas"]["ComputerEntry"][];
             post?: components["schemas"]["PostEntry"] | null;
+        };
+        /** @description Answer of `POST /computers/resume`. */
+        ComputersResumed: {
+            /** @description False if they were on already. */
+            resumed: boolean;
         };
         /** @description A delivery of an event to a chat. */
         DeliveryEntry: {
@@ -3100,6 +3144,11 @@ export interface components {
             eviction?: string | null;
             /** @description The reason for which it cannot be reached; `null` if it can. */
             fault?: string | null;
+            /**
+             * @description The part of its memory that it keeps over a restart: `commands` (all of it), `snapshots` or
+             *     `nothing`; `null` if it does not tell. Nothing here depends on it.
+             */
+            persistence?: string | null;
             /**
              * Format: int64
              * @description Time of one round trip, in milliseconds.
@@ -4872,6 +4921,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ComputerJoined"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resume_computers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `POST /computers/resume`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputersResumed"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */

@@ -39,6 +39,9 @@ struct PairsFile {
     /// The log whose rows were sent under this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     log: Option<LogId>,
+    /// True from a restore of the log until a person resumes the computers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    stopped: bool,
     pairs: BTreeMap<ComputerId, KeptPair>,
 }
 
@@ -109,7 +112,7 @@ impl Pairs {
         if let Some(pairs) = Self::open(folder)? {
             return Err(PairsError::Exists(pairs.own().id));
         }
-        let content = PairsFile { own, log: None, pairs: BTreeMap::new() };
+        let content = PairsFile { own, log: None, stopped: false, pairs: BTreeMap::new() };
         write(folder, &content)?;
         Ok(Self { folder: folder.to_owned(), content: Mutex::new(content) })
     }
@@ -157,15 +160,24 @@ impl Pairs {
         self.lock().log
     }
 
-    /// Notes the log whose rows are sent from now on.
+    /// Notes the log whose rows are sent from now on. If it is `stopped`, they are sent once a
+    /// person resumes the computers.
     ///
     /// # Errors
     /// [`PairsError::File`].
-    pub fn set_log(&self, log: LogId) -> Result<(), PairsError> {
+    pub fn set_log(&self, log: LogId, stopped: bool) -> Result<(), PairsError> {
+        if (self.log(), self.is_stopped()) == (Some(log), stopped) {
+            return Ok(());
+        }
         self.change(|content| {
-            content.log = Some(log);
+            (content.log, content.stopped) = (Some(log), stopped);
             Ok(())
         })
+    }
+
+    /// True if the log was restored, and no person has resumed the computers since.
+    pub fn is_stopped(&self) -> bool {
+        self.lock().stopped
     }
 
     /// Keeps a pair.
@@ -303,6 +315,21 @@ mod tests {
         assert_eq!(pairs.named(&laptop.name).unwrap().id, laptop.id);
         let again = Pairs::create(folder.path(), own.clone());
         assert!(matches!(again, Err(PairsError::Exists(id)) if id == own.id));
+    }
+
+    #[test]
+    fn a_stop_is_kept_and_a_book_of_before_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let pairs = Pairs::create(folder.path(), own()).unwrap();
+        let log = LogId::random();
+        pairs.set_log(log, false).unwrap();
+        let text = fs::read_to_string(folder.path().join(FILE)).unwrap();
+        assert!(!text.contains("stopped"), "{text}");
+        pairs.set_log(log, true).unwrap();
+        let pairs = Pairs::open(folder.path()).unwrap().unwrap();
+        assert_eq!((pairs.log(), pairs.is_stopped()), (Some(log), true));
+        pairs.set_log(log, false).unwrap();
+        assert!(!Pairs::open(folder.path()).unwrap().unwrap().is_stopped());
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub enum ComputerState {
     Away,
     /// The computer is there, and does not answer this one, or speaks a newer version.
     Refused,
+    /// This computer exchanges nothing with others, until a person resumes that.
+    Off,
 }
 
 /// A computer: this one, or one that is paired with it.
@@ -52,6 +54,24 @@ pub struct ComputerStatus {
     pub clock_ahead: Option<i64>,
     /// The next step for people, if the state needs one.
     pub cure: Option<String>,
+    /// Number of rows that this computer owes it.
+    pub owed_to: u64,
+    /// Number of rows that it owes this computer, as far as it has said since this server started.
+    pub owed_by: Option<u64>,
+    /// Number of living sessions there, if it tells.
+    pub sessions: Option<usize>,
+}
+
+/// The way in which a Redis keeps its memory over a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "snake_case")]
+pub enum PostPersistence {
+    /// It writes every command into a file.
+    Commands,
+    /// It saves its memory from time to time.
+    Snapshots,
+    /// It keeps nothing.
+    Nothing,
 }
 
 /// The post by which the computers reach each other.
@@ -65,6 +85,8 @@ pub struct PostStatus {
     pub round_trip: Option<Millis>,
     /// The policy by which it drops what does not fit its memory, if it tells it.
     pub eviction: Option<String>,
+    /// The way in which it keeps its memory over a restart, if it tells it.
+    pub persistence: Option<PostPersistence>,
     /// The next step for people, if there is one.
     pub cure: Option<String>,
 }
@@ -167,10 +189,21 @@ pub trait ComputerDirectory: Send + Sync {
     /// # Errors
     /// [`ComputerError`]; the computers are not paired then.
     async fn join(&self, line: &str, new: NewComputer) -> Result<JoinOutcome, ComputerError>;
+    /// Checks that this computer exchanges rows and questions with others.
+    ///
+    /// # Errors
+    /// [`ComputerError::Off`].
+    fn must_be_on(&self) -> Result<(), ComputerError>;
+    /// Lets this computer exchange rows and questions again, after its log was restored. Returns
+    /// false if it does so already.
+    ///
+    /// # Errors
+    /// [`ComputerError::NotKept`]; the computers stay off then.
+    async fn resume(&self) -> Result<bool, ComputerError>;
     /// Asks a computer, and waits some seconds for its answer.
     ///
     /// # Errors
-    /// [`ComputerError::Away`] or [`ComputerError::Refused`].
+    /// [`ComputerError::Away`], [`ComputerError::Off`] or [`ComputerError::Refused`].
     async fn ask(
         &self,
         computer: &PairedComputer,
@@ -188,7 +221,7 @@ impl dyn ComputerDirectory {
     /// this one: a link, or another.
     ///
     /// # Errors
-    /// [`ComputerError::Away`] or [`ComputerError::Refused`].
+    /// [`ComputerError::Away`], [`ComputerError::Off`] or [`ComputerError::Refused`].
     pub async fn find(
         &self,
         computer: &PairedComputer,

@@ -55,6 +55,12 @@ pub enum ComputerError {
         /// Time at which it was last seen, since this server started.
         since: Option<Timestamp>,
     },
+    /// This computer exchanges nothing with others, because its log was restored.
+    #[error(
+        "The computers are off: this log was restored from a backup, and does not know what was \
+         sent after it. To put them on: `moothall computers resume`."
+    )]
+    Off,
     /// The computer refuses what it is asked.
     #[error("{name}: {}", refusal.message)]
     Refused {

@@ -163,6 +163,8 @@ codes! {
         again after `Retry-After` seconds.";
     Away = 503 "The other computer is not there, or did not answer within five seconds. The \
         message says since when.";
+    ComputersOff = 503 "The computers are off, because this log was restored from a backup. A \
+        person puts them on.";
     ShuttingDown = 503 "The server is shutting down. The request had no effect; try again after \
         `Retry-After` seconds.";
     DiskFull = 507 "The disk is full. The request had no effect; reading still works.";
@@ -382,6 +384,7 @@ impl ApiError {
             ComputerError::BadLine(_) => Code::BadLine,
             ComputerError::Taken(_) => Code::ComputerTaken,
             ComputerError::Away { .. } => Code::Away,
+            ComputerError::Off => Code::ComputersOff,
             ComputerError::Refused { refusal, .. } => match refusal.kind {
                 RemoteRefusalKind::NotAllowed | RemoteRefusalKind::Other => Code::ComputerRefused,
                 RemoteRefusalKind::SessionNotFound => Code::SessionNotFound,

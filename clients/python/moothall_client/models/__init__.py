@@ -44,6 +44,7 @@ from .computer_invited import ComputerInvited
 from .computer_join import ComputerJoin
 from .computer_joined import ComputerJoined
 from .computer_list import ComputerList
+from .computers_resumed import ComputersResumed
 from .delivery_entry import DeliveryEntry
 from .delivery_list import DeliveryList
 from .delivery_resent import DeliveryResent
@@ -270,6 +271,7 @@ __all__ = (
     "ComputerJoin",
     "ComputerJoined",
     "ComputerList",
+    "ComputersResumed",
     "DeliveryEntry",
     "DeliveryList",
     "DeliveryResent",

@@ -18,24 +18,32 @@ class ComputerEntry:
     Attributes:
         id (str): Id of the computer, for good.
         name (str): Name of the computer here. Another computer may call it otherwise.
-        state (str): `up`, `away` or `refused`.
+        owed_to (int): Number of messages and other rows that this computer owes it.
+        state (str): `up`, `away`, `refused`, or `off` after a restore.
         this (bool): True for this computer itself.
         clock_ahead_ms (int | None | Unset): Milliseconds by which its clock is ahead of the one here; negative if it is
             behind. It is
             shown, and nothing is judged by it.
         cure (None | str | Unset): The next step for people, if the state needs one.
         last_seen (None | str | Unset): Time at which it was last seen; `null` if it was not since this server started.
+        owed_by (int | None | Unset): Number of rows that it owes this computer, as far as it has said; `null` if it has
+            said
+            nothing since this server started.
+        sessions (int | None | Unset): Number of living sessions there; `null` if it is not there, or does not tell.
         version (None | str | Unset): Version of its program; `null` if it has not introduced itself since this server
             started.
     """
 
     id: str
     name: str
+    owed_to: int
     state: str
     this: bool
     clock_ahead_ms: int | None | Unset = UNSET
     cure: None | str | Unset = UNSET
     last_seen: None | str | Unset = UNSET
+    owed_by: int | None | Unset = UNSET
+    sessions: int | None | Unset = UNSET
     version: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -43,6 +51,8 @@ class ComputerEntry:
         id = self.id
 
         name = self.name
+
+        owed_to = self.owed_to
 
         state = self.state
 
@@ -66,6 +76,18 @@ class ComputerEntry:
         else:
             last_seen = self.last_seen
 
+        owed_by: int | None | Unset
+        if isinstance(self.owed_by, Unset):
+            owed_by = UNSET
+        else:
+            owed_by = self.owed_by
+
+        sessions: int | None | Unset
+        if isinstance(self.sessions, Unset):
+            sessions = UNSET
+        else:
+            sessions = self.sessions
+
         version: None | str | Unset
         if isinstance(self.version, Unset):
             version = UNSET
@@ -78,6 +100,7 @@ class ComputerEntry:
             {
                 "id": id,
                 "name": name,
+                "owed_to": owed_to,
                 "state": state,
                 "this": this,
             }
@@ -88,6 +111,10 @@ class ComputerEntry:
             field_dict["cure"] = cure
         if last_seen is not UNSET:
             field_dict["last_seen"] = last_seen
+        if owed_by is not UNSET:
+            field_dict["owed_by"] = owed_by
+        if sessions is not UNSET:
+            field_dict["sessions"] = sessions
         if version is not UNSET:
             field_dict["version"] = version
 
@@ -99,6 +126,8 @@ class ComputerEntry:
         id = d.pop("id")
 
         name = d.pop("name")
+
+        owed_to = d.pop("owed_to")
 
         state = d.pop("state")
 
@@ -131,6 +160,24 @@ class ComputerEntry:
 
         last_seen = _parse_last_seen(d.pop("last_seen", UNSET))
 
+        def _parse_owed_by(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        owed_by = _parse_owed_by(d.pop("owed_by", UNSET))
+
+        def _parse_sessions(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        sessions = _parse_sessions(d.pop("sessions", UNSET))
+
         def _parse_version(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -143,11 +190,14 @@ class ComputerEntry:
         computer_entry = cls(
             id=id,
             name=name,
+            owed_to=owed_to,
             state=state,
             this=this,
             clock_ahead_ms=clock_ahead_ms,
             cure=cure,
             last_seen=last_seen,
+            owed_by=owed_by,
+            sessions=sessions,
             version=version,
         )
 

@@ -20,6 +20,9 @@ class PostEntry:
         cure (None | str | Unset): The next step for people, if there is one.
         eviction (None | str | Unset): Its `maxmemory-policy`, if it tells it.
         fault (None | str | Unset): The reason for which it cannot be reached; `null` if it can.
+        persistence (None | str | Unset): The part of its memory that it keeps over a restart: `commands` (all of it),
+            `snapshots` or
+            `nothing`; `null` if it does not tell. Nothing here depends on it.
         round_trip_ms (int | None | Unset): Time of one round trip, in milliseconds.
     """
 
@@ -27,6 +30,7 @@ class PostEntry:
     cure: None | str | Unset = UNSET
     eviction: None | str | Unset = UNSET
     fault: None | str | Unset = UNSET
+    persistence: None | str | Unset = UNSET
     round_trip_ms: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -51,6 +55,12 @@ class PostEntry:
         else:
             fault = self.fault
 
+        persistence: None | str | Unset
+        if isinstance(self.persistence, Unset):
+            persistence = UNSET
+        else:
+            persistence = self.persistence
+
         round_trip_ms: int | None | Unset
         if isinstance(self.round_trip_ms, Unset):
             round_trip_ms = UNSET
@@ -70,6 +80,8 @@ class PostEntry:
             field_dict["eviction"] = eviction
         if fault is not UNSET:
             field_dict["fault"] = fault
+        if persistence is not UNSET:
+            field_dict["persistence"] = persistence
         if round_trip_ms is not UNSET:
             field_dict["round_trip_ms"] = round_trip_ms
 
@@ -107,6 +119,15 @@ class PostEntry:
 
         fault = _parse_fault(d.pop("fault", UNSET))
 
+        def _parse_persistence(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        persistence = _parse_persistence(d.pop("persistence", UNSET))
+
         def _parse_round_trip_ms(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -121,6 +142,7 @@ class PostEntry:
             cure=cure,
             eviction=eviction,
             fault=fault,
+            persistence=persistence,
             round_trip_ms=round_trip_ms,
         )
 

@@ -76,6 +76,9 @@ impl PostLink {
         let mark = hello.received.iter().find(|through| through.log() == self.log);
         let taken = mark.map_or(0, Through::number);
         let SendingHead { first, last, .. } = sending;
+        if taken + 1 < first {
+            self.offer_again(pair.id);
+        }
         let receiver = ReceiverHello { key, boot, taken, first, last };
         match self.outgoing.meet(receiver, clock()) {
             Ok(true) => self.serve_rows().await,
@@ -83,6 +86,17 @@ impl PostLink {
             Err(ForeignMark) => return Ok(Some(FOREIGN_CURE)),
         }
         Ok(None)
+    }
+
+    /// Owes anew the turns of a computer whose log was restored: it has lost rows that it had
+    /// taken.
+    fn offer_again(&self, computer: ComputerId) {
+        let Some(hall) = self.hall.weak().enter() else { return };
+        tokio::spawn(async move {
+            if let Err(error) = hall.offer_again(&kernel_id(computer)).await {
+                tracing::warn!(%error, "turns of a restored computer are not offered again");
+            }
+        });
     }
 
     /// Begins to receive the rows of a channel, after its mark in the log.

@@ -28,6 +28,8 @@ pub(super) struct IncomingPosts {
 /// The incoming rows of one pair.
 struct IncomingRows {
     channel: IncomingChannel,
+    /// The number of the newest row that the sender has named or sent; `None` until it has.
+    newest: Option<u64>,
     /// True if the sender has introduced itself with this log.
     is_named: bool,
 }
@@ -58,7 +60,8 @@ impl IncomingPosts {
 
     /// Begins a channel after its durable mark.
     pub(super) fn begin(&self, key: ChannelKey, mark: u64) {
-        let rows = IncomingRows { channel: IncomingChannel::new(key, mark), is_named: false };
+        let channel = IncomingChannel::new(key, mark);
+        let rows = IncomingRows { channel, newest: None, is_named: false };
         lock(&self.pairs).insert(key.sender, rows);
     }
 
@@ -66,6 +69,7 @@ impl IncomingPosts {
     pub(super) fn meet(&self, from: ComputerId, head: SendingHead) {
         if let Some(rows) = lock(&self.pairs).get_mut(&from) {
             rows.is_named = true;
+            rows.newest = rows.newest.max(Some(head.last));
             if head.last < NUMBER_MAX && head.first <= head.last + 1 {
                 rows.channel.sender_keeps_from(head.first);
             }
@@ -84,6 +88,7 @@ impl IncomingPosts {
         let mut pairs = lock(&self.pairs);
         let known = pairs.get_mut(&key.sender).filter(|rows| rows.channel.key() == key);
         let Some(rows) = known.filter(|_| row.number <= NUMBER_MAX) else { return true };
+        rows.newest = rows.newest.max(Some(row.number));
         let received = rows.channel.receive(row, post);
         self.changed.notify_one();
         match received {
@@ -122,8 +127,41 @@ impl IncomingPosts {
         lock(&self.pairs).get_mut(&to)?.channel.acknowledgement()
     }
 
+    /// Returns the number of rows that a sender owes, as far as it has said.
+    pub(super) fn owed_by(&self, sender: ComputerId) -> Option<u64> {
+        let pairs = lock(&self.pairs);
+        let rows = pairs.get(&sender)?;
+        Some(rows.newest?.saturating_sub(rows.channel.mark().number()))
+    }
+
     /// Forgets the rows of a pair that ended.
     pub(super) fn forget(&self, of: ComputerId) {
         lock(&self.pairs).remove(&of);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::id::LogId;
+
+    #[test]
+    fn a_sender_owes_what_it_has_named_or_sent_and_the_log_does_not_have() {
+        let (sender, receiver) = (ComputerId::random(1).unwrap(), ComputerId::random(8).unwrap());
+        let key = ChannelKey { sender, log: LogId::random(), receiver };
+        let posts = IncomingPosts::default();
+        assert_eq!(posts.owed_by(sender), None);
+        posts.begin(key, 2);
+        assert_eq!(posts.owed_by(sender), None, "it has said nothing");
+        posts.meet(sender, SendingHead { log: key.log, first: 3, last: 5 });
+        assert_eq!(posts.owed_by(sender), Some(3));
+        for number in 3..=7 {
+            let row = Row { number, body: b"x".as_slice().into() };
+            posts.receive(key, row, PostId::from(number.to_string().as_str()));
+        }
+        assert_eq!(posts.owed_by(sender), Some(5), "it has sent more since");
+        posts.committed(key, 6);
+        assert_eq!(posts.owed_by(sender), Some(1));
     }
 }

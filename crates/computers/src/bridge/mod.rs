@@ -6,8 +6,10 @@ mod calls;
 pub mod config;
 mod line;
 mod former_boot;
+mod off;
 mod peers;
 mod refusals;
+mod status;
 mod body;
 mod compose;
 mod inbound;
@@ -24,26 +26,23 @@ mod tests;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use moothall_engine::computers::{
-    ComputerDirectory, ComputerError, ComputerPlace, ComputerState, ComputerStatus,
-    ComputersStatus, JoinOutcome, NewComputer, PairedComputer, PostStatus, RemoteAnswer,
-    RemoteQuestion,
+    ComputerDirectory, ComputerError, ComputerPlace, ComputerState, ComputersStatus, JoinOutcome,
+    NewComputer, PairedComputer, RemoteAnswer, RemoteQuestion,
 };
 use moothall_engine::hall::{Hall, HallError};
-use moothall_engine::ports::Store;
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::link::PartReason;
 use moothall_kernel::planted::{self, Bug};
-use moothall_kernel::time::{Millis, Timestamp};
-use tokio::time::timeout;
+use moothall_kernel::time::Timestamp;
 
 use crate::id::{ComputerId, LogId};
 use crate::invitation::{OpenInvitations, Pair};
 use crate::pairs::Pairs;
-use crate::post::{Post, PostError};
+use crate::post::Post;
 use crate::redis_post::RedisPost;
 use config::ComputersConfig;
 use former_boot::FormerBoot;
@@ -51,10 +50,6 @@ use peers::Peers;
 use run::{PostParts, PostTasks, kernel_id};
 #[cfg(feature = "fakes")]
 pub use taker::post_channel;
-
-/// Longest wait for the state of the post. A Redis that does not answer is met by several steps, of
-/// which each has a limit of its own.
-const HEALTH_WITHIN: Duration = Duration::from_secs(4);
 
 /// Makes the posts of computers that meet at another place than a Redis.
 pub type PostMaker = Arc<dyn Fn(ComputerId) -> Arc<dyn Post> + Send + Sync>;
@@ -191,21 +186,6 @@ fn log_of(id: &str) -> LogId {
     LogId::from_bytes(bytes)
 }
 
-/// Notes the log whose rows are sent. If the book is of another one, the log was restored: its open
-/// rows may have arrived before, so they are not sent again.
-async fn note_log(pairs: &Pairs, store: &Store, log: LogId) -> Result<(), ComputerError> {
-    let known = pairs.log();
-    if known == Some(log) {
-        return Ok(());
-    }
-    if known.is_some() {
-        let why = "the log was restored from a backup; it may have arrived before";
-        store.posts.doubt_all(why).await.map_err(not_kept)?;
-    }
-    // Noted last: after a crash in between, the rows are doubted once more, which changes nothing.
-    pairs.set_log(log).map_err(not_kept)
-}
-
 impl Directory {
     fn book(&self) -> Option<Arc<Pairs>> {
         lock(&self.pairs).clone()
@@ -219,16 +199,13 @@ impl Directory {
         }
     }
 
-    /// Begins the tasks of the post if there is a pair, and ends them if there is none.
+    /// Begins the tasks of the post if there is a pair and the computers are on, and ends them
+    /// otherwise.
     async fn run(&self) -> Result<(), ComputerError> {
-        let Some(pairs) = self.book().filter(|pairs| !pairs.all().is_empty()) else {
+        let Some(pairs) = self.noted_book().await? else {
             self.end_tasks().await;
             return Ok(());
         };
-        let Some(hall) = self.hall.weak().enter() else {
-            return Err(not_kept(HallError::ShuttingDown));
-        };
-        note_log(&pairs, hall.store(), self.log).await?;
         let own = pairs.own();
         if let Some(known) = lock(&self.tasks).as_ref().filter(|known| known.tasks.is_for(&own)) {
             known.tasks.wake();
@@ -283,64 +260,6 @@ impl Directory {
             }
         }
     }
-
-    /// Returns the post that runs, or one to ask the server once.
-    fn post(&self, pairs: &Pairs) -> Option<Arc<RedisPost>> {
-        let running = lock(&self.tasks).as_ref().and_then(|running| running.server.clone());
-        let own = pairs.own();
-        let once = || RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref()).ok();
-        running.or_else(|| once().map(Arc::new))
-    }
-
-    /// Returns the state of the post, which takes one round trip.
-    async fn post_status(&self, pairs: &Pairs) -> PostStatus {
-        let address = pairs.own().redis.to_string();
-        let mut status =
-            PostStatus { address, fault: None, round_trip: None, eviction: None, cure: None };
-        let Some(post) = self.post(pairs) else {
-            let unfit = "the address, or the file of certificates, cannot be used";
-            return PostStatus { fault: Some(unfit.to_owned()), ..status };
-        };
-        let silent = |_| Err(PostError::Away("no answer in time".into()));
-        match timeout(HEALTH_WITHIN, post.health()).await.unwrap_or_else(silent) {
-            Ok(health) => {
-                if health.evicts() {
-                    status.cure = Some(
-                        "This Redis drops what does not fit its memory. Nothing is lost, but what \
-                         is dropped is sent again, and late. Set `maxmemory-policy noeviction`."
-                            .to_owned(),
-                    );
-                }
-                let micros = u64::try_from(health.ping.as_micros()).unwrap_or(u64::MAX);
-                status.round_trip = Some(Millis(micros.div_ceil(1_000)));
-                status.eviction = health.eviction;
-                let refused = lock(&self.tasks).as_ref().and_then(|it| it.tasks.refusal());
-                status.fault = refused.map(|error| error.to_string());
-            }
-            Err(error) => status.fault = Some(error.to_string()),
-        }
-        status
-    }
-
-    fn own_status(&self, pairs: &Pairs) -> ComputerStatus {
-        let own = pairs.own();
-        let is_doubled = self.peers.is_doubled();
-        ComputerStatus {
-            name: own.name.to_string(),
-            id: own.id.to_string(),
-            is_this: true,
-            state: if is_doubled { ComputerState::Refused } else { ComputerState::Up },
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            seen_at: Some(self.hall.now()),
-            clock_ahead: None,
-            cure: is_doubled.then(|| {
-                "Another server runs with the id of this computer, perhaps on a copy of its data \
-                 folder. Stop one of the two, delete `computers.json` in the copy, and start this \
-                 one again."
-                    .to_owned()
-            }),
-        }
-    }
 }
 
 #[async_trait]
@@ -373,7 +292,21 @@ impl ComputerDirectory for Directory {
         let id = computer.id.as_str().parse().ok();
         let pair = self.book().zip(id).and_then(|(pairs, id)| pairs.get(id));
         let status = pair.map(|pair| self.peers.status(&pair));
-        status.map_or((ComputerState::Away, None), |status| (status.state, status.seen_at))
+        let seen_at = status.as_ref().and_then(|status| status.seen_at);
+        match (self.must_be_on(), status) {
+            (Err(_), _) => (ComputerState::Off, seen_at),
+            (Ok(()), Some(status)) => (status.state, seen_at),
+            (Ok(()), None) => (ComputerState::Away, None),
+        }
+    }
+
+    fn must_be_on(&self) -> Result<(), ComputerError> {
+        if self.is_off() { Err(ComputerError::Off) } else { Ok(()) }
+    }
+
+    async fn resume(&self) -> Result<bool, ComputerError> {
+        let _changing = self.changing.lock().await;
+        self.put_on().await
     }
 
     async fn ask(
@@ -381,6 +314,7 @@ impl ComputerDirectory for Directory {
         computer: &PairedComputer,
         question: RemoteQuestion,
     ) -> Result<RemoteAnswer, ComputerError> {
+        self.must_be_on()?;
         let asker = lock(&self.tasks).as_ref().map(|running| running.tasks.asker());
         match asker {
             Some(asker) => asker.ask(computer, question).await,
@@ -389,16 +323,12 @@ impl ComputerDirectory for Directory {
     }
 
     async fn computers(&self) -> ComputersStatus {
-        let Some(pairs) = self.book() else { return ComputersStatus::default() };
-        let mut others: Vec<ComputerStatus> =
-            pairs.all().iter().map(|pair| self.peers.status(pair)).collect();
-        others.sort_by(|one, other| one.name.cmp(&other.name));
-        let computers = [self.own_status(&pairs)].into_iter().chain(others).collect();
-        ComputersStatus { computers, post: Some(self.post_status(&pairs).await) }
+        self.status().await
     }
 
     async fn invite(&self, new: NewComputer) -> Result<String, ComputerError> {
         let _changing = self.changing.lock().await;
+        self.must_be_on()?;
         let pairs = self.begun(new).await?;
         let own = pairs.own();
         let invitation = crate::invitation::Invitation::new(own.id, own.name, own.redis);
@@ -408,6 +338,7 @@ impl ComputerDirectory for Directory {
 
     async fn join(&self, line: &str, new: NewComputer) -> Result<JoinOutcome, ComputerError> {
         let _changing = self.changing.lock().await;
+        self.must_be_on()?;
         let joined = self.take_line(line.trim(), new).await?;
         self.run().await?;
         Ok(joined)

@@ -152,6 +152,9 @@ impl Peers {
             seen_at: peer.and_then(|peer| peer.seen_at),
             clock_ahead: hello.map(|hello| hello.clock_ahead),
             cure,
+            owed_to: 0,
+            owed_by: None,
+            sessions: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod pair;
 mod faults;
+mod off;
 mod outages;
 mod without;
 mod restored;

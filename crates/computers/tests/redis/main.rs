@@ -198,8 +198,9 @@ async fn a_doctor_reads_what_the_server_does_with_memory() {
     let _: () = server.command(&["CONFIG", "SET", "maxmemory", "100mb"]);
     let _: () = server.command(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
     let _: () = server.command(&["CONFIG", "SET", "save", "60 1"]);
+    let _: () = server.command(&["CONFIG", "SET", "appendonly", "yes"]);
     let health = post.health().await.unwrap();
     assert!(health.evicts());
     assert_eq!(health.memory_max, Some(100 * 1024 * 1024));
-    assert_eq!(health.snapshots, Some(true));
+    assert_eq!((health.append_only, health.snapshots), (Some(true), Some(true)));
 }

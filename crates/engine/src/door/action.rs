@@ -112,8 +112,8 @@ actions! {
     ManageChannels = ADMIN, ActionTarget::Everywhere, "Give agents bots in channels, and take them \
                                                        away.";
     ListComputers = READ, ActionTarget::Everywhere, "List the computers that are paired with this one.";
-    ManageComputers = ADMIN, ActionTarget::Everywhere, "Pair other computers with this one, and end \
-                                                        that.";
+    ManageComputers = ADMIN, ActionTarget::Everywhere, "Pair other computers with this one, end \
+                                                        that, and put them on after a restore.";
     PairAccount = Need::Proof(Scope::ThreadsRead), ActionTarget::Own, "Pair an account of a channel \
                                                                        with oneself, or end that.";
 

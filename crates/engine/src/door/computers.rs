@@ -1,14 +1,22 @@
 //! Other computers through the door: their list, and the right to pair them.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use moothall_kernel::ids::ComputerId;
 
 use super::{Action, Door};
 use crate::access::{AccessError, AuditAction, AuditEntry};
 use crate::answers::HallError;
 use crate::computers::{
-    ComputerDirectory, ComputerError, ComputersStatus, JoinOutcome, NewComputer, PairedComputer,
+    ComputerDirectory, ComputerError, ComputerState, ComputerStatus, ComputersStatus, JoinOutcome,
+    NewComputer, PairedComputer,
 };
 use crate::hall::Hall;
+
+/// Longest wait for the number of a computer's sessions. The list does not need it.
+const COUNTED_WITHIN: Duration = Duration::from_secs(1);
 
 impl Hall {
     /// Registers the computers of this server. Only the first registration counts.
@@ -33,8 +41,8 @@ impl Door {
         self.hall.directory_of_computers()
     }
 
-    /// Lists this computer and those that are paired with it. The post is shown to callers who may
-    /// change the pairs.
+    /// Lists this computer and those that are paired with it. Those that are there are asked for
+    /// the number of their sessions. The post is shown to callers who may change the pairs.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -43,9 +51,43 @@ impl Door {
         let Ok(directory) = self.computer_directory() else {
             return Ok(ComputersStatus::default());
         };
-        let status = directory.computers().await;
-        let post = status.post.filter(|_| self.may(Action::ManageComputers).is_ok());
-        Ok(ComputersStatus { post, ..status })
+        let ComputersStatus { computers, post } = directory.computers().await;
+        let counted = computers.into_iter().map(async |computer| {
+            let sessions = self.count_sessions(&computer).await;
+            ComputerStatus { sessions, ..computer }
+        });
+        let post = post.filter(|_| self.may(Action::ManageComputers).is_ok());
+        Ok(ComputersStatus { computers: join_all(counted).await, post })
+    }
+
+    /// Returns the number of living sessions of a computer that the caller sees; `None` if they
+    /// are not told, or not at once.
+    async fn count_sessions(&self, status: &ComputerStatus) -> Option<usize> {
+        if status.is_this {
+            return self.sessions(false).ok().map(|all| all.len());
+        }
+        // One that is away would only delay the list.
+        if status.state != ComputerState::Up {
+            return None;
+        }
+        let computer =
+            PairedComputer { id: ComputerId::new(status.id.as_str()), name: status.name.clone() };
+        let asked = tokio::time::timeout(COUNTED_WITHIN, self.ask_for_sessions(&computer));
+        asked.await.ok()?.ok().map(|all| all.len())
+    }
+
+    /// Lets the computers exchange rows and questions again after a restore, and records that.
+    /// Returns false if they do so already.
+    ///
+    /// # Errors
+    /// [`AccessError`]; the computers stay off then.
+    pub async fn resume_computers(&self) -> Result<bool, AccessError> {
+        self.may(Action::ManageComputers)?;
+        let resumed = self.computer_directory()?.resume().await?;
+        if resumed {
+            self.record_computer(AuditAction::ComputersResumed, "all".into()).await?;
+        }
+        Ok(resumed)
     }
 
     /// Makes an invitation for another computer, and records that.

@@ -16,7 +16,6 @@ use moothall_kernel::time::Millis;
 use moothall_kernel::turns::{TurnFold, TurnRecord};
 use moothall_kernel::view::{Viewer, visible};
 
-use super::sessions::AwayComputer;
 use super::{Action, Door};
 use crate::access::AccessError;
 use crate::sessions::session_of;
@@ -219,10 +218,8 @@ impl Door {
             let Some(entry) = turns.iter_mut().find(|entry| entry.turn == Some(no)) else {
                 continue;
             };
-            let Some(AwayComputer { name, since }) = self.away(&computer) else { continue };
-            let since = since.map(|at| format!(" since {at}")).unwrap_or_default();
-            entry.detail =
-                Some(format!("{name} is away{since}; the turn waits for it until {until}"));
+            let Some(why) = self.why_not_there(&computer) else { continue };
+            entry.detail = Some(format!("{why}; the turn waits for it until {until}"));
         }
         Ok(())
     }

@@ -58,6 +58,10 @@ impl Door {
                 false => Err(unmet),
             };
         }
+        // A link is closed here in any case, and the other side hears of it later.
+        if !words.close_link {
+            self.computer_directory()?.must_be_on()?;
+        }
         if words.direct || words.close_link {
             return self.send_over_link(computer, session, words, key).await;
         }
@@ -75,12 +79,26 @@ impl Door {
         Ok(SendOutcome::Posted(PostedMessage { stream, to, away }))
     }
 
-    /// Returns a computer if it is not there; `None` also for one that is not paired.
+    /// Returns a computer if it is not there, or nothing is exchanged with it; `None` also for one
+    /// that is not paired.
     pub(super) fn away(&self, id: &ComputerId) -> Option<AwayComputer> {
         let directory = self.computer_directory().ok()?;
         let computer = directory.with_id(id)?;
         let (state, since) = directory.presence(&computer);
         (state != ComputerState::Up).then_some(AwayComputer { name: computer.name, since })
+    }
+
+    /// Returns the reason for which nothing reaches a computer now, as a clause; `None` if it is
+    /// there, or not paired.
+    pub(super) fn why_not_there(&self, id: &ComputerId) -> Option<String> {
+        let AwayComputer { name, since } = self.away(id)?;
+        if self.computer_directory().ok()?.must_be_on().is_err() {
+            return Some(format!(
+                "nothing is exchanged with {name} until the computers are resumed"
+            ));
+        }
+        let since = since.map(|at| format!(" since {at}")).unwrap_or_default();
+        Some(format!("{name} is away{since}"))
     }
 
     /// Returns the name of a computer here; its id, if it is not paired with this one any more.
@@ -229,7 +247,7 @@ impl Door {
         Ok(ListedSessions { here, elsewhere: elsewhere.await })
     }
 
-    async fn ask_for_sessions(
+    pub(super) async fn ask_for_sessions(
         &self,
         computer: &PairedComputer,
     ) -> Result<Vec<RemoteSession>, ComputerError> {

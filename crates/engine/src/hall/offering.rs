@@ -1,5 +1,6 @@
 //! Offers of turns to the computers of their participants.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,9 @@ use crate::answers::{Answer, HallError, Idempotency};
 use crate::crash;
 use crate::hall::inner::{Inner, fresh_id};
 use crate::outbox::PostCommand;
+use crate::ports::{PendingDeliveries, Target};
 use crate::runtime::agent::{Job, TurnKey};
+use crate::stream::hosting::at_computer;
 use crate::stream::remote_effects::MemberElsewhere;
 
 /// First and longest pause before an offer is owed again that the log could not take.
@@ -27,9 +30,67 @@ impl Inner {
         let owed = self.owe_offered(&key, offer, &computer, once).await;
         crash::point("turn_offered");
         if owed.is_some_and(|answer| answer.replayed) {
-            let probe = PostCommand::Probe { turn, attempt, session };
-            let once = format!("probe/{}", fresh_id(self.now()));
-            self.owe_offered(&key, probe, &computer, once).await;
+            self.keep_probe(&key, MemberElsewhere { computer, session }).await;
+        }
+    }
+
+    /// Owes a question for the state of a turn.
+    async fn keep_probe(self: &Arc<Self>, key: &TurnKey, to: MemberElsewhere) {
+        let MemberElsewhere { computer, session } = to;
+        let probe = PostCommand::Probe { turn: key.turn, attempt: key.attempt, session };
+        let once = format!("probe/{}", fresh_id(self.now()));
+        self.owe_offered(key, probe, &computer, once).await;
+    }
+
+    /// Owes anew what a computer has to hear of its turns: rows about them may have been lost on
+    /// either side, because a log was restored. A turn with an open row has it still.
+    ///
+    /// # Errors
+    /// [`HallError`] if the log cannot be read.
+    pub(crate) async fn offer_again(
+        self: &Arc<Self>,
+        computer: &ComputerId,
+    ) -> Result<(), HallError> {
+        let open = self.owed_offers(computer).await?;
+        for key in self.offers.all().into_iter().filter(|key| !open.contains(key)) {
+            match self.member_with(&key).await? {
+                Some((true, member)) if member.computer == *computer => {
+                    self.keep_probe(&key, member).await;
+                }
+                Some((false, member)) if member.computer == *computer => {
+                    self.keep_offer(key, member).await;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the turns about which an open row for a computer offers or asks something.
+    async fn owed_offers(&self, computer: &ComputerId) -> Result<BTreeSet<TurnKey>, HallError> {
+        let (target, mut turns) = (Target::Computer(computer.clone()), BTreeSet::new());
+        let mut rows = PendingDeliveries::of(&*self.store.outbox, &target);
+        while let Some(row) = rows.next().await? {
+            if let Ok(
+                PostCommand::Turn { turn, attempt, .. } | PostCommand::Probe { turn, attempt, .. },
+            ) = row.carried()
+            {
+                turns.insert(TurnKey { stream: row.stream, turn, attempt });
+            }
+        }
+        Ok(turns)
+    }
+
+    /// Reads the session of another computer that has a turn, and if the turn has begun.
+    async fn member_with(
+        self: &Arc<Self>,
+        key: &TurnKey,
+    ) -> Result<Option<(bool, MemberElsewhere)>, HallError> {
+        let (turn, attempt) = (key.turn, key.attempt);
+        let found = self.view(&key.stream, move |state| at_computer(state, turn, attempt));
+        match found.await {
+            Err(HallError::NotFound(_) | HallError::Deleted(_)) => Ok(None),
+            other => other,
         }
     }
 

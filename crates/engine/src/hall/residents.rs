@@ -194,6 +194,15 @@ impl ResidentHall {
         self.0.offered(key).await
     }
 
+    /// Owes anew what a computer has to hear of its turns, because a log was restored: rows about
+    /// them may have been lost.
+    ///
+    /// # Errors
+    /// [`HallError`] if the log cannot be read.
+    pub async fn offer_again(&self, computer: &ComputerId) -> Result<(), HallError> {
+        self.0.offer_again(computer).await
+    }
+
     /// Ends the turns that are offered to a computer, because its pair ended.
     pub fn end_offers(&self, computer: &ComputerId) {
         for key in self.0.offers.of_computer(computer) {

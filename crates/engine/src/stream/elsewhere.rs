@@ -13,29 +13,40 @@ use super::remote_effects::MemberElsewhere;
 use crate::runtime::agent::{Agent, Job, Probe, Reporter, TurnKey};
 use crate::sessions::fail_turn;
 
-/// The jobs of turns that are offered to other computers. A job is dropped when its turn ends or
-/// must not run, so an offer without one is not sent.
+/// The turns that other computers have, with their jobs. A job is dropped when its turn ends or
+/// must not run, so an offer without one is not sent. A turn that began before this server started
+/// has none.
 #[derive(Debug, Default)]
-pub(crate) struct Offers(Mutex<BTreeMap<TurnKey, Job>>);
+pub(crate) struct Offers(Mutex<BTreeMap<TurnKey, Option<Job>>>);
 
 impl Offers {
-    fn jobs(&self) -> MutexGuard<'_, BTreeMap<TurnKey, Job>> {
+    fn turns(&self) -> MutexGuard<'_, BTreeMap<TurnKey, Option<Job>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the newest job of a turn.
     pub(crate) fn job(&self, key: &TurnKey) -> Option<Job> {
-        self.jobs().get(key).cloned()
+        self.turns().get(key).cloned().flatten()
     }
 
-    /// True if a turn is offered.
+    /// True if another computer has a turn, or is offered it.
     pub(crate) fn has(&self, key: &TurnKey) -> bool {
-        self.jobs().contains_key(key)
+        self.turns().contains_key(key)
+    }
+
+    /// Returns all turns.
+    pub(crate) fn all(&self) -> Vec<TurnKey> {
+        self.turns().keys().cloned().collect()
     }
 
     /// Keeps a job in place of an older one. Returns true if there was none.
     fn keep(&self, job: Job) -> bool {
-        self.jobs().insert(job.key.clone(), job).is_none()
+        self.turns().insert(job.key.clone(), Some(job)).flatten().is_none()
+    }
+
+    /// Notes a turn that began before this server started.
+    fn note_begun(&self, key: &TurnKey) {
+        self.turns().entry(key.clone()).or_default();
     }
 
     /// Returns the turns that are offered to a computer.
@@ -44,11 +55,11 @@ impl Offers {
             let member = job.address.as_ref().and_then(MemberElsewhere::at);
             member.is_some_and(|member| member.computer == *computer)
         };
-        self.jobs().values().filter(is_theirs).map(|job| job.key.clone()).collect()
+        self.turns().values().flatten().filter(is_theirs).map(|job| job.key.clone()).collect()
     }
 
-    fn drop_job(&self, key: &TurnKey) {
-        self.jobs().remove(key);
+    fn drop_turn(&self, key: &TurnKey) {
+        self.turns().remove(key);
     }
 }
 
@@ -96,13 +107,14 @@ impl Agent for AgentElsewhere {
 
     /// A running turn runs on: its computer reports the end, and says after a restart of this
     /// server if it has lost the turn.
-    async fn probe(&self, _key: &TurnKey) -> Probe {
+    async fn probe(&self, key: &TurnKey) -> Probe {
+        self.offers.note_begun(key);
         Probe::Running
     }
 
     /// Drops the job. The end of the turn itself is owed to its computer in the append that
     /// records it.
     fn cancel(&self, key: &TurnKey) {
-        self.offers.drop_job(key);
+        self.offers.drop_turn(key);
     }
 }

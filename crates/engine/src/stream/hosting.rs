@@ -1,6 +1,7 @@
 //! Questions between the home of a conversation and the computer of a participant about an open
 //! turn, each decided on the state that the next append follows.
 
+use moothall_kernel::Conversation;
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::hosted::HostedKey;
@@ -35,12 +36,8 @@ impl Host {
 
     /// Decides what follows if the computer of its participant does not know a turn.
     pub(super) fn miss(&self, no: TurnNo, attempt: u32) -> MissingTurn {
-        let found = self.working().conversation().and_then(|state| {
-            let turn = state.turn(no).filter(|turn| turn.attempt == attempt)?;
-            let address = state.participant(&turn.participant)?.address.as_ref()?;
-            Some((turn.running.is_some(), MemberElsewhere::at(address)?))
-        });
-        match found {
+        let conversation = self.working().conversation();
+        match conversation.and_then(|state| at_computer(state, no, attempt)) {
             None => MissingTurn::Over,
             Some((true, _)) => MissingTurn::Ends(EngineCommand::Finished {
                 turn: no,
@@ -53,4 +50,16 @@ impl Host {
             ),
         }
     }
+}
+
+/// Returns the session of another computer that has a turn, and if the turn has begun; `None` if
+/// the turn is over, or one of this computer.
+pub(crate) fn at_computer(
+    state: &Conversation,
+    no: TurnNo,
+    attempt: u32,
+) -> Option<(bool, MemberElsewhere)> {
+    let turn = state.turn(no).filter(|turn| turn.attempt == attempt)?;
+    let address = state.participant(&turn.participant)?.address.as_ref()?;
+    Some((turn.running.is_some(), MemberElsewhere::at(address)?))
 }

@@ -20,7 +20,7 @@ mod partial;
 pub(crate) mod effects;
 pub(crate) mod remote_effects;
 pub(crate) mod elsewhere;
-mod hosting;
+pub(crate) mod hosting;
 pub mod load;
 mod snapshots;
 pub mod idempotency;

@@ -3,7 +3,7 @@
 
 use moothall_engine::computers::{HostedState, PairedComputer, RemoteSession, RemoteTurn};
 use moothall_engine::outbox::PostCommand;
-use moothall_engine::ports::{Deliveries, PostChannel, Target};
+use moothall_engine::ports::{Deliveries, PostBook, PostChannel, Target};
 use moothall_engine::residents::TakenRow;
 use moothall_engine::sessions::{ADDRESS, SessionId};
 use moothall_engine::stream::{ItemBody, Taking};
@@ -80,6 +80,18 @@ impl World {
         rows.pop().unwrap()
     }
 
+    /// Owes anew what a computer has to hear of its turns, and returns all rows that the
+    /// workstation is owed.
+    async fn offered_again(&self, computer: &ComputerId) -> Vec<PostCommand> {
+        self.hall.weak().enter().unwrap().offer_again(computer).await.unwrap();
+        self.rows().await
+    }
+
+    /// Doubts all rows, as a start on a restored log does.
+    async fn doubt(&self) {
+        self.log.inner.doubt_all("it was restored").await.unwrap();
+    }
+
     /// Makes a conversation with the session of the workstation, whose turn 1 is offered.
     async fn offering(&self) -> StreamId {
         let stream = self.create().await;
@@ -95,6 +107,10 @@ impl World {
 
 fn offer() -> PostCommand {
     PostCommand::Turn { turn: TurnNo(1), attempt: 1, session: builder() }
+}
+
+fn probe() -> PostCommand {
+    PostCommand::Probe { turn: TurnNo(1), attempt: 1, session: builder() }
 }
 
 fn off(lapse: bool) -> PostCommand {
@@ -192,8 +208,33 @@ async fn a_server_that_starts_again_asks_for_the_turns_that_it_had_offered() {
     let stream = world.offering().await;
     let world = world.restart(&[]).await;
     world.hall.weak().enter().unwrap().view(&stream, |_| ()).await.unwrap();
-    let probe = PostCommand::Probe { turn: TurnNo(1), attempt: 1, session: builder() };
-    assert_eq!(world.newest(3).await, probe);
+    assert_eq!(world.newest(3).await, probe());
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns_whose_rows_were_doubted_are_asked_for_once() {
+    let world = World::new().await;
+    let stream = world.offering().await;
+    let workstation = workstation();
+    assert_eq!(world.offered_again(&workstation).await.len(), 2, "its offer is still owed");
+    world.doubt().await;
+    assert_eq!(world.offered_again(&ComputerId::new("2other")).await, []);
+    for _ in 0..2 {
+        assert_eq!(world.offered_again(&workstation).await, [probe()]);
+    }
+
+    // One that has begun there is asked for too, whichever process saw it begin.
+    let started = EngineCommand::Started { turn: TurnNo(1), attempt: 1, through: Seq(3) };
+    world.take_row(&stream, 1, ItemBody::Decision(started.into())).await;
+    world.doubt().await;
+    assert_eq!(world.offered_again(&workstation).await, [probe()]);
+    let world = world.restart(&[]).await;
+    world.doubt().await;
+    world.hall.weak().enter().unwrap().view(&stream, |_| ()).await.unwrap();
+    eventually(async || (world.offered_again(&workstation).await == [probe()]).then_some(())).await;
+    world.take_row(&stream, 2, finished("done")).await;
+    world.doubt().await;
+    assert_eq!(world.offered_again(&workstation).await, [], "it is over");
 }
 
 /// Makes the home of a session here, which takes part in a conversation of the workstation.

@@ -23,6 +23,8 @@ pub enum ComputerCommand {
     /// An invitation is answered by a line, which is joined on the computer that invited. The line
     /// of an invitation is a secret: read it from standard input, so that no other program sees it.
     Join(JoinedLine),
+    /// Put the computers on again, which stay off after a restore from a backup
+    Resume,
     /// End the pair with a computer: its key is deleted here
     Forget(ForgottenComputer),
 }

@@ -2,10 +2,12 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
+use moothall_kernel::text::counted;
 use moothall_surfaces::wire::{
     ComputerEntry, ComputerForgotten, ComputerInvitation, ComputerInvited, ComputerJoin,
-    ComputerJoined, ComputerList,
+    ComputerJoined, ComputerList, ComputersResumed,
 };
+use serde_json::json;
 
 use super::{Context, confirmation};
 use crate::cli::{ComputerCommand, Computers, ForgottenComputer, JoinedLine, OwnComputer};
@@ -21,6 +23,7 @@ pub async fn run(context: &Context, args: &Computers) -> Result<(), Fault> {
         None | Some(ComputerCommand::List) => list(context).await,
         Some(ComputerCommand::Invite(args)) => invite(context, args).await,
         Some(ComputerCommand::Join(args)) => join(context, args).await,
+        Some(ComputerCommand::Resume) => resume(context).await,
         Some(ComputerCommand::Forget(args)) => forget(context, args).await,
     }
 }
@@ -34,9 +37,12 @@ async fn list(context: &Context) -> Result<(), Fault> {
     if list.computers.is_empty() {
         note("No other computer is paired with this one. To pair one: moothall computers invite");
     }
+    let mut told = None;
     for computer in &list.computers {
         context.printer.line(&row(context, computer))?;
-        computer.cure.iter().for_each(|cure| note(cure));
+        // All have one cure while the computers are off.
+        let cure = computer.cure.as_ref().filter(|cure| told.replace(*cure) != Some(*cure));
+        cure.into_iter().for_each(|cure| note(cure));
     }
     if let Some(post) = list.post {
         post.fault.iter().chain(&post.cure).for_each(|line| note(line));
@@ -44,21 +50,47 @@ async fn list(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns a computer as a line: its name, state, version, and when it was last seen.
+/// Returns a computer as a line: its name, state, version, the time at which it was last seen, its
+/// sessions, and what is owed each way.
 fn row(context: &Context, computer: &ComputerEntry) -> String {
     let name = context.printer.paint(Style::Bold, &computer.name);
+    let style = if computer.cure.is_some() { Style::Bold } else { Style::Dim };
+    let sessions = computer.sessions.map(|number| counted(number, "session"));
+    let sessions = sessions.map_or_else(String::new, |number| format!(", {number}"));
     if computer.this {
-        return format!("{name}  {}", context.printer.paint(Style::Dim, "this computer"));
+        let state = match computer.state.as_str() {
+            "up" => String::new(),
+            state => format!(", {state}"),
+        };
+        let facts = format!("this computer{state}{sessions}");
+        return format!("{name}  {}", context.printer.paint(style, &facts));
     }
     let version = computer.version.as_ref().map_or_else(String::new, |it| format!(", {it}"));
     let seen = match (&computer.last_seen, computer.state.as_str()) {
         (Some(at), "away") => format!(", last seen at {at}"),
+        (None, "off") => String::new(),
         (None, _) => ", not seen since the server started".to_owned(),
         (Some(_), _) => String::new(),
     };
-    let style = if computer.cure.is_some() { Style::Bold } else { Style::Dim };
-    let facts = format!("{}{version}{seen}", computer.state);
+    let facts = format!("{}{version}{seen}{sessions}{}", computer.state, owed(computer));
     format!("{name}  {}", context.printer.paint(style, &facts))
+}
+
+/// Returns what this computer and another owe each other. Numbers that are zero are left out.
+pub fn owed(computer: &ComputerEntry) -> String {
+    let to = Some(computer.owed_to).map(|number| (number, "to"));
+    let by = computer.owed_by.map(|number| (number, "by"));
+    let owed = [to, by].into_iter().flatten().filter(|(number, _)| *number > 0);
+    owed.map(|(number, way)| format!(", {} owed {way} it", counted(number, "row"))).collect()
+}
+
+async fn resume(context: &Context) -> Result<(), Fault> {
+    let resumed: ComputersResumed = context.client.post("/computers/resume", &json!({})).await?;
+    if context.printer.json {
+        return context.printer.object(&resumed);
+    }
+    note(if resumed.resumed { "The computers are on again." } else { "The computers were on." });
+    Ok(())
 }
 
 async fn invite(context: &Context, args: &OwnComputer) -> Result<(), Fault> {

@@ -57,6 +57,7 @@ const ROWS: &[Row] = &[
     Row("computers list", &["computers", "list"], [Well, Well, Well]),
     Row("computers invite", &["computers", "invite"], [Refused, Denied, Denied]),
     Row("computers join", &["computers", "join", "no"], [Refused, Denied, Denied]),
+    Row("computers resume", &["computers", "resume"], [Well, Denied, Denied]),
     Row("computers forget", &["computers", "forget", "no", "--yes"], [Well, Denied, Denied]),
     Row("channels list", &["channels", "list"], [Well, Well, Well]),
     Row("channels add", ADD_BOT, [Absent, Denied, Denied]),

@@ -92,6 +92,7 @@ pub const ROUTES: &[Route] = &[
     get("/computers", Action::ListComputers),
     post("/computers/invitations", Action::ManageComputers),
     post("/computers/join", Action::ManageComputers),
+    post("/computers/resume", Action::ManageComputers),
     delete("/computers/{name}", Action::ManageComputers),
     get("/registrations", Action::ListRegistrations),
     post("/registrations/{agent}/revoke", Action::RevokeAgent),

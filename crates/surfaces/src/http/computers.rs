@@ -9,10 +9,11 @@ use crate::request::{Body, Params};
 use crate::strict::Inbound;
 use crate::wire::{
     ComputerForgotten, ComputerInvitation, ComputerInvited, ComputerJoin, ComputerJoined,
-    ComputerList, ErrorBody,
+    ComputerList, ComputersResumed, ErrorBody,
 };
 
-/// Lists this computer and those that are paired with it.
+/// Lists this computer and those that are paired with it. Those that are there are asked for the
+/// number of their sessions, for a second at most.
 #[utoipa::path(get, path = "/computers", operation_id = "list_computers", tag = "computers",
     responses((status = 200, body = ComputerList), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ComputerList>> {
@@ -37,6 +38,15 @@ pub async fn invite(State(app): State<App>, body: Body) -> ApiResult<Json<Comput
 pub async fn join(State(app): State<App>, body: Body) -> ApiResult<Json<ComputerJoined>> {
     let (line, new) = body.read::<ComputerJoin>()?.into_parts();
     Ok(Json(body.door(&app.entrance).join_computer(&line, new).await?.into()))
+}
+
+/// Puts the computers on again: after a restore from a backup they stay off, because the log does
+/// not know what was sent after it.
+#[utoipa::path(post, path = "/computers/resume", operation_id = "resume_computers", tag = "computers",
+    responses((status = 200, body = ComputersResumed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn resume(State(app): State<App>, body: Body) -> ApiResult<Json<ComputersResumed>> {
+    let resumed = body.door(&app.entrance).resume_computers().await?;
+    Ok(Json(ComputersResumed { resumed }))
 }
 
 /// Ends the pair with a computer: its key is deleted on this side, and the other side is told if it

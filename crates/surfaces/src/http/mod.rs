@@ -307,6 +307,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(computers::list))
         .routes(routes!(computers::invite))
         .routes(routes!(computers::join))
+        .routes(routes!(computers::resume))
         .routes(routes!(computers::forget))
         .routes(routes!(registrations::list))
         .routes(routes!(registrations::revoke))

@@ -26,7 +26,7 @@ pub struct ComputerEntry {
     pub id: String,
     /// True for this computer itself.
     pub this: bool,
-    /// `up`, `away` or `refused`.
+    /// `up`, `away`, `refused`, or `off` after a restore.
     pub state: String,
     /// Version of its program; `null` if it has not introduced itself since this server started.
     pub version: Option<String>,
@@ -35,6 +35,13 @@ pub struct ComputerEntry {
     /// Milliseconds by which its clock is ahead of the one here; negative if it is behind. It is
     /// shown, and nothing is judged by it.
     pub clock_ahead_ms: Option<i64>,
+    /// Number of messages and other rows that this computer owes it.
+    pub owed_to: u64,
+    /// Number of rows that it owes this computer, as far as it has said; `null` if it has said
+    /// nothing since this server started.
+    pub owed_by: Option<u64>,
+    /// Number of living sessions there; `null` if it is not there, or does not tell.
+    pub sessions: Option<u64>,
     /// The next step for people, if the state needs one.
     pub cure: Option<String>,
 }
@@ -50,6 +57,9 @@ pub struct PostEntry {
     pub round_trip_ms: Option<u64>,
     /// Its `maxmemory-policy`, if it tells it.
     pub eviction: Option<String>,
+    /// The part of its memory that it keeps over a restart: `commands` (all of it), `snapshots` or
+    /// `nothing`; `null` if it does not tell. Nothing here depends on it.
+    pub persistence: Option<String>,
     /// The next step for people, if there is one.
     pub cure: Option<String>,
 }
@@ -150,6 +160,13 @@ pub struct ComputerForgotten {
     pub forgotten: bool,
 }
 
+/// Answer of `POST /computers/resume`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ComputersResumed {
+    /// False if they were on already.
+    pub resumed: bool,
+}
+
 impl From<&ComputersStatus> for ComputerList {
     fn from(status: &ComputersStatus) -> Self {
         Self {
@@ -169,6 +186,9 @@ impl From<&ComputerStatus> for ComputerEntry {
             version: status.version.clone(),
             last_seen: status.seen_at.map(|at| at.to_string()),
             clock_ahead_ms: status.clock_ahead,
+            owed_to: status.owed_to,
+            owed_by: status.owed_by,
+            sessions: status.sessions.and_then(|count| count.try_into().ok()),
             cure: status.cure.clone(),
         }
     }
@@ -181,6 +201,7 @@ impl From<&PostStatus> for PostEntry {
             fault: status.fault.clone(),
             round_trip_ms: status.round_trip.map(|time| time.0),
             eviction: status.eviction.clone(),
+            persistence: status.persistence.map(|kind| kind.to_string()),
             cure: status.cure.clone(),
         }
     }

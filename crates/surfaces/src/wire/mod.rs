@@ -48,7 +48,7 @@ pub use channels::{
 };
 pub use computers::{
     ComputerEntry, ComputerForgotten, ComputerInvitation, ComputerInvited, ComputerJoin,
-    ComputerJoined, ComputerList, PostEntry,
+    ComputerJoined, ComputerList, ComputersResumed, PostEntry,
 };
 pub use control::{
     NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets,

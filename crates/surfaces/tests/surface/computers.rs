@@ -1,12 +1,13 @@
 //! Other computers: the right to pair them, its record, and words that name a session of one.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use moothall_engine::computers::{
-    ComputerDirectory, ComputerError, ComputerPlace, ComputerState, ComputersStatus, JoinOutcome,
-    NewComputer, PairedComputer, PostStatus, RemoteAnswer, RemoteQuestion, RemoteRefusal,
-    RemoteRefusalKind, RemoteSession, RemoteWords,
+    ComputerDirectory, ComputerError, ComputerPlace, ComputerState, ComputerStatus,
+    ComputersStatus, JoinOutcome, NewComputer, PairedComputer, PostPersistence, PostStatus,
+    RemoteAnswer, RemoteQuestion, RemoteRefusal, RemoteRefusalKind, RemoteSession, RemoteWords,
 };
 use moothall_kernel::ids::ComputerId;
 use moothall_kernel::time::Timestamp;
@@ -15,8 +16,12 @@ use serde_json::{Value, json};
 
 use crate::server::Server;
 
-/// A laptop that is paired with a workstation.
-struct Laptop;
+/// A laptop that is paired with a workstation and a server.
+#[derive(Default)]
+struct Laptop {
+    /// True after a restore.
+    off: AtomicBool,
+}
 
 #[async_trait]
 impl ComputerDirectory for Laptop {
@@ -45,11 +50,20 @@ impl ComputerDirectory for Laptop {
         (ComputerState::Away, Some(Timestamp::default()))
     }
 
+    fn must_be_on(&self) -> Result<(), ComputerError> {
+        if self.off.load(Ordering::Relaxed) { Err(ComputerError::Off) } else { Ok(()) }
+    }
+
+    async fn resume(&self) -> Result<bool, ComputerError> {
+        Ok(self.off.swap(false, Ordering::Relaxed))
+    }
+
     async fn ask(
         &self,
         computer: &PairedComputer,
         question: RemoteQuestion,
     ) -> Result<RemoteAnswer, ComputerError> {
+        self.must_be_on()?;
         if computer.name == "server" {
             return Err(ComputerError::Away { name: "server".into(), since: None });
         }
@@ -101,9 +115,28 @@ impl ComputerDirectory for Laptop {
             fault: None,
             round_trip: None,
             eviction: None,
+            persistence: Some(PostPersistence::Nothing),
             cure: None,
         };
-        ComputersStatus { computers: Vec::new(), post: Some(post) }
+        let status = |id: &str, name: &str, state, is_this| ComputerStatus {
+            name: name.into(),
+            id: id.into(),
+            is_this,
+            state,
+            version: None,
+            seen_at: None,
+            clock_ahead: None,
+            cure: None,
+            owed_to: 3,
+            owed_by: Some(2),
+            sessions: None,
+        };
+        let computers = vec![
+            status("own", "laptop", ComputerState::Up, true),
+            status("away", "server", ComputerState::Away, false),
+            status("far", "workstation", ComputerState::Up, false),
+        ];
+        ComputersStatus { computers, post: Some(post) }
     }
 
     async fn invite(&self, _: NewComputer) -> Result<String, ComputerError> {
@@ -127,9 +160,10 @@ fn workstation() -> PairedComputer {
 }
 
 /// Serves the laptop, as long as the returned directory lives.
-fn serve(server: &Server) -> Arc<dyn ComputerDirectory> {
-    let laptop: Arc<dyn ComputerDirectory> = Arc::new(Laptop);
-    server.hall.serve_computers(Arc::downgrade(&laptop));
+fn serve(server: &Server) -> Arc<Laptop> {
+    let laptop = Arc::new(Laptop::default());
+    let directory: Arc<dyn ComputerDirectory> = laptop.clone();
+    server.hall.serve_computers(Arc::downgrade(&directory));
     laptop
 }
 
@@ -290,9 +324,72 @@ async fn computers_are_paired_by_operators_alone_and_it_is_recorded() {
     assert_eq!(list["post"], json!(null));
     let (_, list) = server.as_operator(Method::GET, "/computers", json!(null)).await;
     assert_eq!(list["post"]["address"], "redis://host");
+    assert_eq!(list["post"]["persistence"], "nothing");
     let (_, audit) = server.as_operator(Method::GET, "/audit?limit=20", json!(null)).await;
     let rows = audit["rows"].as_array().unwrap().iter().filter_map(|row| row["deed"].as_str());
     let rows: Vec<&str> = rows.filter(|deed| deed.starts_with("computer_")).collect();
     assert_eq!(rows, ["computer_forgotten", "computer_paired", "computer_invited"]);
     assert!(!audit.to_string().contains("secret"), "{audit}");
+}
+
+#[tokio::test]
+async fn the_list_has_what_is_owed_and_the_number_of_sessions() {
+    let (server, stage) = Server::with_terminals().await;
+    let body = json!({"client": "demo", "name": "planner", "cwd": std::env::temp_dir()});
+    server.post("/sessions", body).await;
+    let _laptop = serve(&server);
+    let sessions = |list: &Value| -> Vec<Value> {
+        let all = list["computers"].as_array().unwrap().iter();
+        all.map(|one| one["sessions"].clone()).collect()
+    };
+    let (_, list) = server.get("/computers").await;
+    // One that is away is not asked.
+    assert_eq!(sessions(&list), [json!(1), json!(null), json!(1)], "{list}");
+    let owed = &list["computers"][2];
+    assert_eq!((&owed["owed_to"], &owed["owed_by"]), (&json!(3), &json!(2)));
+    // A session that has met none of them learns nothing.
+    let token = stage.token("planner");
+    let (status, refused) = server.with(&token, Method::GET, "/computers", json!(null)).await;
+    assert_eq!(status, 403, "{refused}");
+}
+
+#[tokio::test]
+async fn computers_that_are_off_are_told_with_the_way_forward_and_resumed_by_operators() {
+    let (server, _stage) = Server::with_terminals().await;
+    let body = json!({"client": "demo", "name": "planner", "cwd": std::env::temp_dir()});
+    server.post("/sessions", body).await;
+    let laptop = serve(&server);
+    laptop.off.store(true, Ordering::Relaxed);
+    let (_, made) = server.post("/threads", json!({"name": "talk"})).await;
+    let thread = format!("/threads/{}/events", made["id"].as_str().unwrap());
+    let members = json!([{"session": "planner"}, {"session": "builder@workstation"}]);
+    let content = json!({"invite": {"profile": {"session": "builder@workstation"}}});
+    let invite = json!({"type": "control", "from": "user", "to": "all", "content": content});
+    let wanted = [
+        ("/sessions/builder@workstation/messages", json!({"message": "hi"})),
+        ("/links", json!({"members": members})),
+        (thread.as_str(), invite),
+    ];
+    for (path, body) in wanted.clone() {
+        let (status, off) = server.post(path, body).await;
+        assert_eq!((status, &off["error"]["code"]), (503, &json!("computers_off")), "{path}");
+        let message = off["error"]["message"].as_str().unwrap();
+        assert!(message.contains("moothall computers resume"), "{message}");
+    }
+    let (_, list) = server.get("/sessions?computer=all").await;
+    let reason = list["silent"][1]["reason"].as_str().unwrap();
+    assert!(reason.contains("moothall computers resume"), "{list}");
+
+    let (status, refused) = server.unproven(Method::POST, "/computers/resume", json!({})).await;
+    assert!(matches!(status, 401 | 403), "{refused}");
+    for resumed in [true, false] {
+        let answer = server.as_operator(Method::POST, "/computers/resume", json!({})).await;
+        assert_eq!(answer, (200, json!({"resumed": resumed})));
+    }
+    let (_, sent) = server.post(wanted[0].0, wanted[0].1.clone()).await;
+    assert_eq!(sent["delivered_to"], json!(["builder@workstation"]), "{sent}");
+    let (_, audit) = server.as_operator(Method::GET, "/audit?limit=20", json!(null)).await;
+    let rows = audit["rows"].as_array().unwrap().iter();
+    let resumed = rows.filter(|row| row["deed"] == "computers_resumed").count();
+    assert_eq!(resumed, 1, "only what was done is recorded: {audit}");
 }

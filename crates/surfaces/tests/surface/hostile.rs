@@ -59,6 +59,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
             | "/channels/{channel}/bots/{agent}/offer"
             | "/channels/{channel}/resume"
             | "/computers/invitations"
+            | "/computers/resume"
             | "/links/{id}/close"
             | "/sessions/{id}/end"
             | "/sessions/{id}/interrupt"

@@ -59,7 +59,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ComputerList | ErrorBody]:
-    """Lists this computer and those that are paired with it.
+    """Lists this computer and those that are paired with it. Those that are there are asked for the
+    number of their sessions, for a second at most.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -82,7 +83,8 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ComputerList | ErrorBody | None:
-    """Lists this computer and those that are paired with it.
+    """Lists this computer and those that are paired with it. Those that are there are asked for the
+    number of their sessions, for a second at most.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +103,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ComputerList | ErrorBody]:
-    """Lists this computer and those that are paired with it.
+    """Lists this computer and those that are paired with it. Those that are there are asked for the
+    number of their sessions, for a second at most.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,7 +125,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ComputerList | ErrorBody | None:
-    """Lists this computer and those that are paired with it.
+    """Lists this computer and those that are paired with it. Those that are there are asked for the
+    number of their sessions, for a second at most.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -17,9 +17,10 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tempfile::TempDir;
 
 use crate::bridge::former_boot::FormerBoot;
+use crate::bridge::log_of;
+use crate::bridge::off::note_log;
 use crate::bridge::peers::Peers;
 use crate::bridge::run::{PostLink, PostParts, PostTasks, kernel_id};
-use crate::bridge::{log_of, note_log};
 use crate::id::{ComputerId, LogId};
 use crate::invitation::Pair;
 use crate::keys::PairKey;
@@ -90,7 +91,7 @@ pub(super) async fn pair(server: &Arc<MemoryServer>) -> (Side, Side) {
 }
 
 impl Side {
-    fn new(
+    pub(super) fn new(
         server: &Arc<MemoryServer>,
         (id, name): (ComputerId, &str),
         (other, other_name): (ComputerId, &str),

@@ -53,6 +53,8 @@ pub enum AuditAction {
     ComputerPaired,
     /// The pair with another computer was ended.
     ComputerForgotten,
+    /// The computers were put on again after a restore.
+    ComputersResumed,
     /// A request was refused: its credential was missing, or did not allow it.
     Denied,
 }

@@ -6,6 +6,7 @@ mod faults;
 mod guide;
 mod links;
 mod pairs;
+mod restored;
 mod scenarios;
 mod send;
 mod three;

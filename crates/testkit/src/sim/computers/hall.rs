@@ -161,6 +161,9 @@ impl SimComputer {
         });
         let folder = self.folder.path().to_owned();
         let computers = Computers::open_with(posts, &hall, <_>::default(), folder).await?;
+        // People resume at once what a restore stopped.
+        let resumed = computers.directory().resume().await;
+        resumed.map_err(|error| HallError::Failed(error.to_string()))?;
         Ok(Process { life: life.clone(), hall, computers, stream: created.stream })
     }
 
