@@ -219,7 +219,7 @@ impl Side {
             other: self.other,
             server: self.server.clone(),
             pairs: self.pairs.clone(),
-            _folder: TempDir::new().unwrap(),
+            folder: TempDir::new().unwrap(),
             log: Arc::new(self.log.restored()),
             peers: Arc::default(),
             running: None,
