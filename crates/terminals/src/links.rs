@@ -199,7 +199,7 @@ impl Sessions {
         if let Some(stream) = self.link_with_key(&key).await? {
             return Ok((self.link_of(&stream).await?, LinkState::Reused));
         }
-        // One that lives where a member was that left it.
+        // One that all members on its own computer have left.
         if let Some(first) = sessions.first()
             && let Some(link) = self.joined_of(&first.id, &key).await?
         {

@@ -95,7 +95,7 @@ impl Hall {
 
     /// Returns a session of a third computer as that computer itself tells it. A pair does not
     /// vouch for another: this computer and the third one have to be paired, and the third one has
-    /// to allow this one the link. (Ruling 36.)
+    /// to allow this one the link.
     async fn member_of_third(
         &self,
         computer: &str,

@@ -89,7 +89,7 @@ async fn a_post_that_is_away_is_told_and_comes_back_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_servers_with_one_id_both_stop_and_say_so() {
+async fn a_copied_server_is_off_and_once_it_is_resumed_both_stop_and_say_so() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let (one, other, copy) = (home(), home(), home());
     let (workstation, laptop) = (one.serve(), other.serve());
@@ -99,6 +99,11 @@ async fn two_servers_with_one_id_both_stop_and_say_so() {
     let book = "computers.json";
     std::fs::copy(one.data().join(book), copy.data().join(book)).unwrap();
     let cloned = copy.serve();
+    // A copy has a log of its own, as after a restore.
+    until_state(&cloned, "workstation", "off").await;
+    until_state(&workstation, "laptop", "up").await;
+    let resumed = computers(&cloned, &["resume"], "");
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
     until_state(&workstation, "workstation", "refused").await;
     until_state(&cloned, "workstation", "refused").await;
     let cure = computer(&cloned, "workstation")["cure"].as_str().unwrap().to_owned();

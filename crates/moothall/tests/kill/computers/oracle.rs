@@ -41,8 +41,11 @@ impl LoggedStream {
 /// Stops both servers, and returns the faults. Counts the deliveries that are in doubt.
 pub async fn faults(stage: &mut ComputerStage, unknown: &mut usize) -> Vec<String> {
     let mut faults = Vec::new();
+    let mut doubted = Vec::new();
     for computer in &stage.computers {
-        faults.extend(of_thread(computer).await);
+        let (seen, turns) = of_thread(computer).await;
+        faults.extend(seen);
+        doubted.push(turns);
     }
     let mut logs = Vec::new();
     for (place, computer) in stage.computers.iter().enumerate() {
@@ -76,14 +79,50 @@ pub async fn faults(stage: &mut ComputerStage, unknown: &mut usize) -> Vec<Strin
         faults.extend(texts.filter_map(|text| once(thread, text)));
         faults.extend(in_order(link, from.name, said.words));
         faults.extend(hosted_once(logs[place].values()));
-        let (prompts, doubts) = (other.prompts(), logs[1 - place].values().map(doubtful).sum());
-        faults.extend(typed_once(from.name, (said.sends, said.words, said.asks), &prompts, doubts));
+        let doubts: usize = logs[1 - place].values().map(doubtful).sum();
+        let DoubtedTurns { turns, messages } = doubted[place];
+        if turns > doubts {
+            let name = from.name;
+            faults.push(format!("{name}: {turns} turns in doubt, for {doubts} deliveries"));
+        }
+        // The prompt of a turn may have several messages.
+        let untyped = doubts.max(doubts - turns.min(doubts) + messages);
+        let texts = (said.sends, said.words, said.asks);
+        faults.extend(typed_once(from.name, texts, &other.prompts(), untyped));
     }
     faults
 }
 
-/// Returns the faults of the conversation with a session of the other computer, as people see it.
-async fn of_thread(computer: &Computer) -> Vec<String> {
+/// The turns whose prompt was perhaps not typed, because a server stopped while it typed. People are
+/// told so in the conversation.
+#[derive(Clone, Copy, Default)]
+struct DoubtedTurns {
+    turns: usize,
+    /// The messages that these turns are about.
+    messages: usize,
+}
+
+impl DoubtedTurns {
+    /// Takes the turns in doubt out of the list of those that failed: each has a word that says so
+    /// in place of an answer.
+    fn take(events: &[Value], turns: &mut [Value]) -> Self {
+        let mut doubted = Self::default();
+        for turn in turns.iter_mut().filter(|turn| turn["fault"]["code"] == "delivery_unknown") {
+            let seq = |name: &str| turn[name].as_u64().unwrap_or_default();
+            let about = seq("from_seq") + 1..=seq("through_seq");
+            let is_about =
+                |event: &&Value| event["seq"].as_u64().is_some_and(|seq| about.contains(&seq));
+            doubted.turns += 1;
+            doubted.messages += events.iter().filter(is_about).filter(|it| is_human(it)).count();
+            turn["outcome"] = "spoke".into();
+        }
+        doubted
+    }
+}
+
+/// Returns the faults of the conversation with a session of the other computer, as people see it,
+/// and its turns in doubt.
+async fn of_thread(computer: &Computer) -> (Vec<String>, DoubtedTurns) {
     let path = format!("/threads/{}", computer.stream("thread"));
     let every = EventTypes::EVERY.list();
     let list = async |path: String, key: &str| match computer.get(&path).await.unwrap()[key].take()
@@ -92,12 +131,18 @@ async fn of_thread(computer: &Computer) -> Vec<String> {
         other => panic!("{key} is {other}"),
     };
     let events = list(format!("{path}/events?types={every}"), "events").await;
-    let turns = list(format!("{path}/turns"), "turns").await;
+    let mut turns = list(format!("{path}/turns"), "turns").await;
+    let doubted = DoubtedTurns::take(&events, &mut turns);
     let thread = computer.stream("thread");
     let mut asked = computer.people.all();
     asked.retain(|asked| asked.event().is_some_and(|event| event["thread"] == thread));
     let faults = oracle::faults(Floor::Asked, &events, &turns, &asked);
-    faults.into_iter().map(|fault| format!("{}: {fault}", computer.name)).collect()
+    let named = faults.into_iter().map(|fault| format!("{}: {fault}", computer.name));
+    (named.collect(), doubted)
+}
+
+fn is_human(event: &Value) -> bool {
+    event["type"] == "message" && event["from"] == "user"
 }
 
 /// Reads the conversations of a computer whose server is stopped.

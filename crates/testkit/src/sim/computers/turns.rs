@@ -58,7 +58,7 @@ pub(super) struct TurnLedger {
 }
 
 impl TurnLedger {
-    /// Makes the record of so many computers.
+    /// Makes the record of a number of computers.
     pub(super) fn new(count: usize) -> Self {
         Self { records: vec![TurnRecord::default(); count], ..Self::default() }
     }
