@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use imports::Imports;
 
 /// Test files that wait between two looks at a condition, because nothing tells them when it holds.
-const WATCHERS: [(&str, &str); 11] = [
+const WATCHERS: [(&str, &str); 12] = [
     ("crates/agents/benches/pastes.rs", "measures what terminals cost while nothing happens"),
     (
         "crates/agents/tests/agents/common.rs",
@@ -36,6 +36,10 @@ const WATCHERS: [(&str, &str); 11] = [
     (
         "crates/moothall/benches/carry.rs",
         "measures what bots cost while they wait, and rates over a minute",
+    ),
+    (
+        "crates/moothall/benches/computers.rs",
+        "watches two servers and programs in terminals from outside, and sends at a steady rate",
     ),
     (
         "crates/moothall/benches/hostile/main.rs",
