@@ -22,7 +22,6 @@ use crate::model::settings::Policy;
 use crate::model::summary::{Summaries, Summary};
 use crate::model::talk::TalkRefusal;
 use crate::model::time::{Millis, Timestamp};
-use crate::planted::{self, Bug};
 
 mod owner;
 mod round;
@@ -586,9 +585,7 @@ impl Conversation {
     /// Returns the turn of a participant that takes further causes: the newest one that has not
     /// started. A hosted turn takes none: its answer goes to another conversation.
     pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
-        let is_own = |turn: &&Turn| {
-            turn.participant == *id && (!turn.is_hosted() || planted::has(Bug::HostedMerged))
-        };
+        let is_own = |turn: &&Turn| turn.participant == *id && !turn.is_hosted();
         self.floor.turns.values().rev().filter(is_own).find(|turn| turn.running.is_none())
     }
 

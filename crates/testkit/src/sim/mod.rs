@@ -7,7 +7,7 @@
 //! Checkers with knowledge of their own watch every event, every step and every rest.
 //!
 //! Each seed also plays the life of one session in a terminal, with the real machine of its turns
-//! (`terminals/`), and that of some computers that owe each other rows and converse (`computers/`).
+//! (`terminals/`), and that of some computers that owe each other rows (`computers/`).
 
 pub(crate) mod rng;
 mod log;
@@ -99,7 +99,7 @@ pub fn run(seed: u64, bug: Option<Bug>, with_story: bool) -> Report {
     report
 }
 
-/// Makes only the part of a run in which computers owe each other rows, and converse.
+/// Makes only the part of a run in which computers owe each other rows.
 pub fn run_computers(seed: u64, with_story: bool) -> Report {
     computers::run(seed, with_story)
 }
@@ -150,8 +150,7 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::AcknowledgedBeforeTaken
         | Bug::MarkApart
         | Bug::NumberUsedAgain
-        | Bug::NonceTwice
-        | Bug::RefusedLeftOpen => 0,
+        | Bug::NonceTwice => 0,
         Bug::RetryLostWhenFull | Bug::AskForcesNobody | Bug::ReplyAddressesNobody => 1,
         Bug::DowntimeForgotten | Bug::CancelForgotten | Bug::LateAnswerChargedToNewest => 2,
         Bug::RetryRunsTwice | Bug::SilenceIsConsent => 3,
@@ -167,9 +166,5 @@ pub const fn known_seed(bug: Bug) -> u64 {
         Bug::CancelledIsAskedAgain => 139,
         Bug::ScreenIsProof => 148,
         Bug::OlderCauseAskedAgain | Bug::TypedAgain => 163,
-        Bug::HostedMerged | Bug::HostedTwice => 0,
-        Bug::PartedStillTyped => 26,
-        Bug::HomeChosenTwice => 36,
-        Bug::CancelledAnswerTaken => 114,
     }
 }

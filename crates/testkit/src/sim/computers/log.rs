@@ -32,8 +32,6 @@ pub(super) struct WatchedLog {
 
 /// The parts of a batch that concern other computers.
 struct BatchOfRows {
-    stream: StreamId,
-    events: Vec<RecordedEvent>,
     marks: Vec<PostMark>,
     effects: Vec<RowEffect>,
     owed: Vec<NewDelivery>,
@@ -46,8 +44,6 @@ impl BatchOfRows {
         let refused = batch.deliveries.iter().filter_map(rows::effect_of_delivery);
         let is_row = |new: &&NewDelivery| matches!(new.target, Target::Computer(_));
         Self {
-            stream: batch.stream.clone(),
-            events: batch.events.clone(),
             marks: batch.marks.clone(),
             effects: noticed.chain(refused).collect(),
             owed: batch.deliveries.iter().filter(is_row).cloned().collect(),
@@ -69,7 +65,7 @@ impl WatchedLog {
 
     /// Shows an append to the checks.
     async fn note(&self, batches: Vec<BatchOfRows>) -> Result<(), LogError> {
-        for BatchOfRows { stream, events, marks, effects, owed } in batches {
+        for BatchOfRows { marks, effects, owed } in batches {
             let mut numbered = Vec::new();
             let mut later: BTreeMap<&Target, usize> = BTreeMap::new();
             for new in owed.iter().rev() {
@@ -80,7 +76,6 @@ impl WatchedLog {
             }
             let mut ledger = lock(&self.ledger);
             ledger.note_taken(self.own, &marks, &effects);
-            ledger.note_events(self.own, &stream, &events);
             for (new, number) in numbered.into_iter().rev() {
                 let Target::Computer(id) = &new.target else { continue };
                 let Some(receiver) = ledger.place(id.as_str()) else { continue };
@@ -268,7 +263,6 @@ impl PostBook for WatchedLog {
                     let own = self.own;
                     ledger.story.tell(|| format!("    c{own} forgets the rows for c{receiver}"));
                     ledger.owed[own].remove(&receiver);
-                    ledger.turns.excuse(own, computer.as_str());
                 }
                 Ok(forgotten)
             })
@@ -283,7 +277,6 @@ impl PostBook for WatchedLog {
                 let own = self.own;
                 ledger.story.tell(|| format!("    c{own} doubts all rows"));
                 ledger.owed[own].clear();
-                ledger.turns.excuse_all(own);
                 Ok(())
             })
             .await
