@@ -93,8 +93,8 @@ pub async fn faults(stage: &mut ComputerStage, unknown: &mut usize) -> Vec<Strin
     faults
 }
 
-/// The turns whose prompt was perhaps not typed, because a server stopped while it typed. People are
-/// told so in the conversation.
+/// The turns whose prompt was perhaps not typed, because a server stopped while it typed.
+/// People are told so in the conversation.
 #[derive(Clone, Copy, Default)]
 struct DoubtedTurns {
     turns: usize,
