@@ -97,6 +97,18 @@ pub enum Bug {
     RestoredSenderGoesOn,
     /// A restarted server seals with the keys and the counter of its former start.
     NonceTwice,
+    /// A turn for another computer that waits is covered by an answer in the home of its session.
+    HostedMerged,
+    /// An offer of a turn that is open already is taken again.
+    HostedTwice,
+    /// Turns that wait stay open when their session leaves the conversation.
+    PartedStillTyped,
+    /// An answer counts for the open turn of its participant, whichever turn it is about.
+    CancelledAnswerTaken,
+    /// A link lives on the computer that asks for it.
+    HomeChosenTwice,
+    /// The refusal of an offer leaves its turn open.
+    RefusedLeftOpen,
 }
 
 /// An authority check that is left out: the access tests have to find it.

@@ -46,6 +46,12 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
         Bug::MarkApart => &["taken"],
         Bug::NumberUsedAgain | Bug::RestoredSenderGoesOn => &["numbers"],
         Bug::NonceTwice => &["nonces"],
+        Bug::HostedMerged => &["cause"],
+        Bug::HostedTwice => &["hosted"],
+        Bug::PartedStillTyped => &["parted"],
+        Bug::CancelledAnswerTaken => &["words"],
+        Bug::HomeChosenTwice => &["links"],
+        Bug::RefusedLeftOpen => &["open"],
     }
 }
 

@@ -91,6 +91,30 @@ fn computers_die_at_every_step_of_a_row() {
     assert!(steps.is_empty(), "{steps:?}");
 }
 
+/// Turns for other computers end in every way, and links are made and left.
+#[test]
+fn computers_converse_in_every_way() {
+    let mut missing = BTreeSet::from([
+        "types turn 2, attempt 1 for another",
+        "ends a turn for another: Spoke",
+        "ends a turn for another: Passed",
+        "ends a turn for another: Failed",
+        "ends a turn for another: Cancelled",
+        "parts from 1 open turns",
+        "joins a conversation",
+        "joins a link",
+        "ends its session",
+    ]);
+    let mut seed = 0;
+    while !missing.is_empty() && seed < 100 {
+        for line in sim::run_computers(seed, true).story {
+            missing.retain(|step| !line.contains(step));
+        }
+        seed += 1;
+    }
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 #[test]
 fn a_seed_makes_the_same_run_of_computers_again() {
     for seed in 0..20 {

@@ -12,6 +12,7 @@ use moothall_engine::stream::{ItemBody, Taking};
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Fault, Recipient};
 use moothall_kernel::ids::StreamId;
+use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::text::clean;
 
 use super::body::Body;
@@ -123,6 +124,9 @@ impl RowReader<'_> {
     ) -> Result<PlannedRow, LogError> {
         let RefusalWords { number, code, message } = words;
         match about {
+            Some(RefusedRow::Turn(_)) if planted::has(Bug::RefusedLeftOpen) => {
+                return Ok(TakenRow::without_effect(taking).into());
+            }
             Some(RefusedRow::Turn(turn)) => {
                 let fault = Fault::new(code, message);
                 return Ok(self.turn_refused(taking, turn, fault).await?.into());

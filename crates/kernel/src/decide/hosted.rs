@@ -15,6 +15,7 @@ use crate::model::ids::{ComputerId, ParticipantId, Seq, StreamId, TurnNo};
 use crate::model::link::{JOINED_MAX, JoinedConversation, PartReason};
 use crate::model::participant::Address;
 use crate::model::state::{Conversation, Turn};
+use crate::planted::{self, Bug};
 use crate::text;
 use crate::text::names;
 
@@ -51,7 +52,7 @@ impl Decider<'_> {
         }
         check_offer(&hosted, &text)?;
         self.check_joined(&hosted.key)?;
-        if self.state.hosted_turn(&hosted.key).is_some() {
+        if self.state.hosted_turn(&hosted.key).is_some() && !planted::has(Bug::HostedTwice) {
             return Ok(());
         }
         let (key, kind, may_pass) = (hosted.key.clone(), hosted.kind, hosted.may_pass);
@@ -113,6 +114,7 @@ impl Decider<'_> {
         let is_theirs = |turn: &&Turn| {
             turn.running.is_none()
                 && turn.hosted.as_ref().is_some_and(|key| key.is_of(&computer, &stream))
+                && !planted::has(Bug::PartedStillTyped)
         };
         let waiting: Vec<TurnNo> =
             self.state.open_turns().filter(is_theirs).map(|turn| turn.no).collect();

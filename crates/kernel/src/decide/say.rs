@@ -14,6 +14,7 @@ use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::message_part::Span;
 use crate::model::participant::{Kind, Participant};
 use crate::model::state::{Conversation, Round, Turn, WakingWords};
+use crate::planted::{self, Bug};
 use crate::policy::{EmptyReply, UnsolicitedRule};
 use crate::text;
 use crate::text::mentions::{self, Mentions};
@@ -381,6 +382,7 @@ impl Decider<'_> {
         result: Result<String, Fault>,
         usage: Usage,
     ) {
+        let (no, attempt) = self.meant_by(no, attempt);
         let current = self
             .state
             .turn(no)
@@ -400,6 +402,16 @@ impl Decider<'_> {
                 self.fail(no, Outcome::Failed, fault, usage);
             }
             Err(_) => {}
+        }
+    }
+
+    /// Returns the turn and the attempt that a result is about: those that it names. A planted bug
+    /// takes the open turn of the same participant instead.
+    fn meant_by(&self, no: TurnNo, attempt: u32) -> (TurnNo, u32) {
+        let front = || self.state.front_turn(&self.state.turn_owner(no)?);
+        match planted::has(Bug::CancelledAnswerTaken).then(front).flatten() {
+            Some(front) => (front.no, front.attempt),
+            None => (no, attempt),
         }
     }
 

@@ -251,10 +251,21 @@ impl Decider<'_> {
             return;
         };
         let covered =
-            self.state.waiting_turn(id).filter(|turn| turn.cause_at <= cursor).map(|turn| turn.no);
+            self.next_to_cover(id).filter(|turn| turn.cause_at <= cursor).map(|turn| turn.no);
         if let Some(no) = covered {
             let fault = Fault::new("covered", "the turn before it has covered this already");
             self.end(no, Outcome::Cancelled, Some(fault), Usage::default());
+        }
+    }
+
+    /// Returns the waiting turn whose causes another turn of the participant may answer, or that
+    /// may answer those of another: not a hosted one. A planted bug takes the newest, hosted or not.
+    fn next_to_cover(&self, id: &ParticipantId) -> Option<&Turn> {
+        let waits = |turn: &&Turn| turn.participant == *id && turn.running.is_none();
+        let mut newest_first = self.state.floor.turns.values().rev();
+        match planted::has(Bug::HostedMerged) {
+            true => newest_first.find(waits),
+            false => self.state.waiting_turn(id),
         }
     }
 
@@ -335,8 +346,10 @@ impl Decider<'_> {
             self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
         let Some(turn) = running.cloned() else { return };
         let usage = self.elapsed(no);
-        let behind =
-            self.state.waiting_turn(&turn.participant).filter(|_| !turn.is_hosted()).cloned();
+        let behind = self
+            .next_to_cover(&turn.participant)
+            .filter(|_| !turn.is_hosted() || planted::has(Bug::HostedMerged))
+            .cloned();
         if behind.is_none()
             && let Some(message) = self.cannot_rerun(&turn.account, &turn.participant, &turn.cause)
         {

@@ -15,6 +15,7 @@ use crate::model::link::JOINED_MAX;
 use crate::model::state::{Conversation, RunningTurn, Turn};
 use crate::model::task::{Task, TaskStatus};
 use crate::model::time::Timestamp;
+use crate::planted::{self, Bug};
 use crate::text::names::COMPUTER_PREFIX;
 
 /// An invariant that does not hold. It means a fault in this program.
@@ -211,6 +212,10 @@ fn piece(state: &Conversation) -> bool {
 }
 
 fn hosted(state: &Conversation) -> bool {
+    // The simulator has to find this bug by what it does.
+    if planted::has(Bug::HostedTwice) {
+        return true;
+    }
     let mut keys = BTreeSet::new();
     let mut all: Vec<Seq> =
         turns(state).flat_map(|turn| &turn.causes).map(|asked| asked.cause.seq).collect();

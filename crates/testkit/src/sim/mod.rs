@@ -7,7 +7,7 @@
 //! Checkers with knowledge of their own watch every event, every step and every rest.
 //!
 //! Each seed also plays the life of one session in a terminal, with the real machine of its turns
-//! (`terminals/`), and that of some computers that owe each other rows (`computers/`).
+//! (`terminals/`), and that of some computers that owe each other rows and converse (`computers/`).
 
 pub(crate) mod rng;
 mod log;
@@ -99,7 +99,7 @@ pub fn run(seed: u64, bug: Option<Bug>, with_story: bool) -> Report {
     report
 }
 
-/// Makes only the part of a run in which computers owe each other rows.
+/// Makes only the part of a run in which computers owe each other rows, and converse.
 pub fn run_computers(seed: u64, with_story: bool) -> Report {
     computers::run(seed, with_story)
 }
@@ -150,7 +150,8 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::AcknowledgedBeforeTaken
         | Bug::MarkApart
         | Bug::NumberUsedAgain
-        | Bug::NonceTwice => 0,
+        | Bug::NonceTwice
+        | Bug::RefusedLeftOpen => 0,
         Bug::RetryLostWhenFull | Bug::AskForcesNobody | Bug::ReplyAddressesNobody => 1,
         Bug::DowntimeForgotten | Bug::CancelForgotten | Bug::LateAnswerChargedToNewest => 2,
         Bug::RetryRunsTwice | Bug::SilenceIsConsent => 3,
@@ -158,13 +159,18 @@ pub const fn known_seed(bug: Bug) -> u64 {
         Bug::GuardNotRestored | Bug::ArchiveLeavesTurns | Bug::AnyTagAccepted => 6,
         Bug::NoAttemptFencing => 9,
         Bug::CommandClaimLapses => 11,
+        Bug::HostedMerged => 20,
         Bug::RestoredSenderGoesOn => 22,
+        Bug::PartedStillTyped => 26,
         Bug::DuplicateClaim => 33,
+        Bug::HomeChosenTwice => 36,
         Bug::ReaderGetsTurns => 43,
         Bug::FirstMessageNotReserved => 104,
         Bug::ReactsTwice => 113,
+        Bug::CancelledAnswerTaken => 114,
         Bug::CancelledIsAskedAgain => 139,
         Bug::ScreenIsProof => 148,
         Bug::OlderCauseAskedAgain | Bug::TypedAgain => 163,
+        Bug::HostedTwice => 314,
     }
 }

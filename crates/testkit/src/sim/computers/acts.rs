@@ -14,7 +14,7 @@ use super::world::{ComputersWorld, faults};
 /// Most steps that a doomed process makes.
 const DOOM_MAX: u64 = 60;
 /// Time after which people stop waiting for a request.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 impl ComputersWorld {
     /// Does one thing.

@@ -6,7 +6,7 @@ use moothall_engine::ports::{PostChannel, PostMark};
 use serde_json::Value;
 
 use super::ledger::{ChannelName, RowLedger};
-use super::rows::{self, RowEffect};
+use super::rows::{self, ExpectedEffect, RowEffect};
 
 /// A row that an append gave a number.
 pub(super) struct NumberedRow {
@@ -72,7 +72,7 @@ impl RowLedger {
         };
         let expected = bodies
             .into_iter()
-            .flat_map(|(number, body)| rows::effects(&channel.sender, body, number));
+            .filter_map(|(number, body)| rows::effects(&channel.sender, body, number));
         let Some(rest) = without(seen, expected) else {
             return Err(format!("rows {lost:?} of c{sender} at c{receiver} have {seen:?}"));
         };
@@ -144,8 +144,15 @@ impl RowLedger {
             let message = format!("row {number} of c{sender} is {body}; its log has {owed:?}");
             return self.object("posted", message);
         }
+        let is_made_anew =
+            owed.and_then(|command| command["post"].as_str()).is_some_and(rows::is_made_anew);
         let first = self.posted.entry((name, number)).or_insert_with(|| body.clone());
-        if *first != body {
+        if is_made_anew {
+            // An earlier copy may still come.
+            if first["t"] == "void" {
+                *first = body;
+            }
+        } else if *first != body {
             let message = format!("row {number} of c{sender} was {first}, and is {body}");
             self.object("numbers", message);
         }
@@ -175,16 +182,21 @@ impl RowLedger {
 /// Returns the effects without these, if each of these is the next of its kind.
 fn without(
     seen: &[RowEffect],
-    expected: impl Iterator<Item = RowEffect>,
+    expected: impl Iterator<Item = ExpectedEffect>,
 ) -> Option<Vec<RowEffect>> {
     let mut rest = seen.to_vec();
-    for expected in expected {
-        let is_kind = |effect: &RowEffect| {
-            matches!(effect, RowEffect::Refusal(_)) == matches!(expected, RowEffect::Refusal(_))
+    for ExpectedEffect { one_of, or_none } in expected {
+        let next = |expected: &RowEffect| {
+            let is_kind = |effect: &RowEffect| {
+                matches!(effect, RowEffect::Refusal(_)) == matches!(expected, RowEffect::Refusal(_))
+            };
+            let place = rest.iter().position(is_kind)?;
+            rows::fits(&rest[place], expected).then_some(place)
         };
-        let place = rest.iter().position(is_kind)?;
-        if !rows::fits(&rest.remove(place), &expected) {
-            return None;
+        match one_of.iter().find_map(next) {
+            Some(place) => drop(rest.remove(place)),
+            None if or_none => {}
+            None => return None,
         }
     }
     Some(rest)

@@ -1,8 +1,10 @@
 //! A computer: its folder and its log outlive its processes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use moothall_computers::bridge::Computers;
+use moothall_computers::bridge::config::ComputersConfig;
 use moothall_computers::id::ComputerId;
 use moothall_computers::invitation::Pair;
 use moothall_computers::memory_post::MemoryServer;
@@ -13,10 +15,12 @@ use moothall_engine::answers::Idempotency;
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::outbox::PostCommand;
 use moothall_engine::ports::{Clock, Deliveries as _, PostBook as _, PostChannel, Target};
+use moothall_engine::residents::ResidentHall;
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
@@ -25,7 +29,12 @@ use super::ledger::{OwedRows, SharedLedger, lock};
 use super::life::Life;
 use super::log::WatchedLog;
 use super::post::WatchedPost;
-use super::sessions::OneSession;
+use super::sessions::Residence;
+use super::terminal::{Terminal, TerminalTask};
+use super::turns::TurnRecord;
+
+/// Time between the beginnings of two conversations, so that their ids have an order.
+const APART: Duration = Duration::from_millis(1);
 
 /// A computer.
 pub(super) struct SimComputer {
@@ -34,8 +43,10 @@ pub(super) struct SimComputer {
     folder: TempDir,
     pub(super) log: Arc<MemoryLog>,
     pub(super) process: Option<Process>,
-    /// An earlier state of the log, with the rows that it owed.
-    backup: Option<(MemoryLog, OwedRows)>,
+    /// The terminal of its session, in worlds that converse.
+    terminal: Option<Arc<Terminal>>,
+    /// An earlier state of the log, with the rows that it owed and its turns.
+    backup: Option<(MemoryLog, OwedRows, TurnRecord)>,
     server: Arc<MemoryServer>,
     ledger: SharedLedger,
     requests: u64,
@@ -44,10 +55,13 @@ pub(super) struct SimComputer {
 /// A process of a computer.
 pub(super) struct Process {
     pub(super) life: Arc<Life>,
-    hall: Hall,
+    pub(super) hall: Hall,
     pub(super) computers: Computers,
     /// The conversation that owes rows.
     stream: StreamId,
+    /// The conversation that people invite sessions of other computers into.
+    pub(super) talk: StreamId,
+    pub(super) sessions: Arc<Residence>,
 }
 
 /// The clock of a run.
@@ -66,22 +80,36 @@ pub(super) fn name(place: usize) -> String {
 }
 
 /// Returns the id of a computer as the log names it.
-fn kernel_id(id: ComputerId) -> moothall_kernel::ids::ComputerId {
+pub(super) fn kernel_id(id: ComputerId) -> moothall_kernel::ids::ComputerId {
     moothall_kernel::ids::ComputerId::new(id.to_string())
 }
 
 /// Returns the key of a request that takes effect once.
-fn once(key: String) -> Idempotency {
+pub(super) fn once(key: String) -> Idempotency {
     Idempotency { principal: "simulator".into(), key, fingerprint: String::new() }
 }
 
+/// Returns the rights of all computers: each may bring sessions into conversations.
+fn rights() -> ComputersConfig {
+    let allow = json!({"allow": ["list", "message", "link", "read", "invite"]});
+    let all = json!({"c0": allow, "c1": allow, "c2": allow});
+    serde_json::from_value(all).unwrap_or_default()
+}
+
 impl SimComputer {
-    pub(super) fn new(place: usize, server: Arc<MemoryServer>, ledger: SharedLedger) -> Self {
+    /// Makes a computer. It converses if it has a terminal.
+    pub(super) fn new(
+        place: usize,
+        server: Arc<MemoryServer>,
+        ledger: SharedLedger,
+        terminal: Option<Arc<Terminal>>,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap_or_else(|error| unreachable!("a folder: {error}"));
         let id = lock(&ledger).ids[place];
         let (log, process, backup) = <_>::default();
+        let requests = 0;
         let computer =
-            Self { place, id, folder, log, process, backup, server, ledger, requests: 0 };
+            Self { place, id, folder, log, process, terminal, backup, server, ledger, requests };
         let parsed = (name(place).parse().ok(), "redis://127.0.0.1".parse().ok());
         if let (Some(name), Some(redis)) = parsed {
             let _ =
@@ -145,14 +173,32 @@ impl SimComputer {
             budgets: Default::default(),
             owner: "simulator".into(),
         };
-        let sessions = Arc::new(OneSession::default());
+        let task = self.terminal.as_ref().map(|terminal| {
+            let (own, ledger, hall) = (self.place, self.ledger.clone(), <_>::default());
+            let (terminal, life, desk) = (terminal.clone(), life.clone(), <_>::default());
+            Arc::new(TerminalTask { own, terminal, life, ledger, hall, desk })
+        });
+        let converses = task.is_some();
+        let sessions = Arc::new(Residence::new(task));
         let hall = Hall::open_with(parts, sessions.clone()).await?;
         let create = async |name: &str| {
             let (by, once) = (Actor::human("user"), once(name.to_owned()));
+            if converses {
+                tokio::time::sleep(APART).await;
+            }
             hall.create(name.to_owned(), Policy::default(), by, Some(once)).await
         };
-        let created = create("Owes").await?;
-        let _ = sessions.home.set(create("Home").await?.stream);
+        let stream = create("Owes").await?.stream;
+        let talk = match hall.weak().enter().filter(|_| converses) {
+            Some(open) => {
+                sessions.take_up(&open).await?;
+                create("Talk").await?.stream
+            }
+            None => {
+                sessions.settle(create("Home").await?.stream);
+                stream.clone()
+            }
+        };
         let (server, life_of, ledger) = (self.server.clone(), life.clone(), self.ledger.clone());
         let posts = Arc::new(move |own| {
             let (post, log) = (server.post(own), log.clone());
@@ -160,11 +206,16 @@ impl SimComputer {
             Arc::new(WatchedPost { post, log, life, ledger }) as Arc<dyn Post>
         });
         let folder = self.folder.path().to_owned();
-        let computers = Computers::open_with(posts, &hall, <_>::default(), folder).await?;
+        let computers = Computers::open_with(posts, &hall, rights(), folder).await?;
         // People resume at once what a restore stopped.
         let resumed = computers.directory().resume().await;
         resumed.map_err(|error| HallError::Failed(error.to_string()))?;
-        Ok(Process { life: life.clone(), hall, computers, stream: created.stream })
+        Ok(Process { life: life.clone(), hall, computers, stream, talk, sessions })
+    }
+
+    /// Returns the hall, if the computer works.
+    pub(super) fn hall(&self) -> Option<ResidentHall> {
+        self.process.as_ref()?.hall.weak().enter().filter(|_| self.is_awake())
     }
 
     /// Ends the process at once.
@@ -184,17 +235,21 @@ impl SimComputer {
 
     /// Makes a backup of the log.
     pub(super) fn back_up(&mut self) {
-        let owed = lock(&self.ledger).owed[self.place].clone();
-        self.backup = Some((self.log.restored(), owed));
+        let ledger = lock(&self.ledger);
+        let owed = ledger.owed[self.place].clone();
+        self.backup = Some((self.log.restored(), owed, ledger.turns.records[self.place].clone()));
     }
 
     /// Puts the backup in place of the log. Returns false if there is none, or a process runs.
     pub(super) fn restore(&mut self) -> bool {
-        let Some((backup, owed)) = self.backup.as_ref().filter(|_| self.process.is_none()) else {
-            return false;
-        };
+        let backup = self.backup.as_ref().filter(|_| self.process.is_none());
+        let Some((backup, owed, turns)) = backup else { return false };
         self.log = Arc::new(backup.restored());
-        lock(&self.ledger).owed[self.place].clone_from(owed);
+        self.terminal = self.terminal.as_ref().map(|terminal| Arc::new(terminal.anew()));
+        let mut ledger = lock(&self.ledger);
+        ledger.owed[self.place].clone_from(owed);
+        let ids = ledger.ids.clone();
+        ledger.turns.restore(self.place, &ids, turns.clone());
         true
     }
 

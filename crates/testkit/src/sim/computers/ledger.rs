@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::super::Stats;
 use super::super::check::Objection;
 use super::super::story::Story;
+use super::turns::TurnLedger;
 
 /// The record that the watchers of all computers share.
 pub(super) type SharedLedger = Arc<Mutex<RowLedger>>;
@@ -63,6 +64,8 @@ pub(super) struct RowLedger {
     /// Computers that forget another, from the request until both are paired anew: marks and
     /// numbers go at any moment, while the tasks end.
     pub(super) forgetting: BTreeSet<Direction>,
+    /// The turns of all logs.
+    pub(super) turns: TurnLedger,
     /// The time at which the run began.
     pub(super) began: Instant,
 }
@@ -72,6 +75,7 @@ impl RowLedger {
         let owed = vec![OwedRows::new(); ids.len()];
         let (stats, objection, pairings, sending, channels) = <_>::default();
         let (posted, taken, nonces, forgetting) = <_>::default();
+        let turns = TurnLedger::new(ids.len());
         Self {
             ids,
             story,
@@ -85,6 +89,7 @@ impl RowLedger {
             taken,
             nonces,
             forgetting,
+            turns,
             began: Instant::now(),
         }
     }

@@ -32,6 +32,8 @@ pub(super) struct WatchedLog {
 
 /// The parts of a batch that concern other computers.
 struct BatchOfRows {
+    stream: StreamId,
+    events: Vec<RecordedEvent>,
     marks: Vec<PostMark>,
     effects: Vec<RowEffect>,
     owed: Vec<NewDelivery>,
@@ -44,6 +46,8 @@ impl BatchOfRows {
         let refused = batch.deliveries.iter().filter_map(rows::effect_of_delivery);
         let is_row = |new: &&NewDelivery| matches!(new.target, Target::Computer(_));
         Self {
+            stream: batch.stream.clone(),
+            events: batch.events.clone(),
             marks: batch.marks.clone(),
             effects: noticed.chain(refused).collect(),
             owed: batch.deliveries.iter().filter(is_row).cloned().collect(),
@@ -65,7 +69,7 @@ impl WatchedLog {
 
     /// Shows an append to the checks.
     async fn note(&self, batches: Vec<BatchOfRows>) -> Result<(), LogError> {
-        for BatchOfRows { marks, effects, owed } in batches {
+        for BatchOfRows { stream, events, marks, effects, owed } in batches {
             let mut numbered = Vec::new();
             let mut later: BTreeMap<&Target, usize> = BTreeMap::new();
             for new in owed.iter().rev() {
@@ -76,11 +80,16 @@ impl WatchedLog {
             }
             let mut ledger = lock(&self.ledger);
             ledger.note_taken(self.own, &marks, &effects);
+            ledger.note_events(self.own, &stream, &events);
             for (new, number) in numbered.into_iter().rev() {
                 let Target::Computer(id) = &new.target else { continue };
                 let Some(receiver) = ledger.place(id.as_str()) else { continue };
                 let command = new.command.as_deref().and_then(rows::command).unwrap_or_default();
                 ledger.note_owed(self.own, NumberedRow { receiver, number, command });
+            }
+            // A run ends at its first objection, and a process that goes on might never rest.
+            if ledger.objection.is_some() {
+                self.life.die();
             }
         }
         Ok(())
@@ -263,6 +272,7 @@ impl PostBook for WatchedLog {
                     let own = self.own;
                     ledger.story.tell(|| format!("    c{own} forgets the rows for c{receiver}"));
                     ledger.owed[own].remove(&receiver);
+                    ledger.turns.excuse(own, computer.as_str());
                 }
                 Ok(forgotten)
             })
@@ -277,6 +287,7 @@ impl PostBook for WatchedLog {
                 let own = self.own;
                 ledger.story.tell(|| format!("    c{own} doubts all rows"));
                 ledger.owed[own].clear();
+                ledger.turns.excuse_all(own);
                 Ok(())
             })
             .await

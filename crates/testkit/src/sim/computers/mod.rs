@@ -1,11 +1,12 @@
 //! Computers that owe each other rows, and a post between them that loses, repeats, delays and
 //! reorders. A computer can pause, die and start again at every step, and its log can be restored
-//! from an earlier state.
+//! from an earlier state. In two of three worlds the computers also converse: sessions take turns
+//! for conversations of other computers, and have links with each other.
 //!
 //! The halls, their logs, the pairs and the whole bridge are the real ones, with their tasks on one
-//! thread under virtual time. Simulated are the post, and the people who owe rows and pair
-//! computers. Watchers around the log and the post see each operation before and after it. There
-//! a process dies, and there the checks look.
+//! thread under virtual time. Simulated are the post, the people who owe rows, converse and pair
+//! computers, and the sessions with their terminals. Watchers around the log and the post see each
+//! operation before and after it. There a process dies, and there the checks look.
 
 mod rows;
 mod life;
@@ -13,10 +14,14 @@ mod ledger;
 mod check;
 mod log;
 mod post;
+mod turns;
+mod terminal;
 mod sessions;
+mod links;
 mod hall;
 mod world;
 mod acts;
+mod talk;
 
 use moothall_kernel::planted::Bug;
 
@@ -32,6 +37,12 @@ pub(super) fn is_of_computers(bug: Bug) -> bool {
             | Bug::NumberUsedAgain
             | Bug::RestoredSenderGoesOn
             | Bug::NonceTwice
+            | Bug::HostedMerged
+            | Bug::HostedTwice
+            | Bug::PartedStillTyped
+            | Bug::CancelledAnswerTaken
+            | Bug::HomeChosenTwice
+            | Bug::RefusedLeftOpen
     )
 }
 

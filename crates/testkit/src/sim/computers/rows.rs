@@ -7,10 +7,14 @@ use moothall_engine::outbox::PostCommand;
 use moothall_engine::ports::NewDelivery;
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::ComputerId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::rng::Rng;
 use super::sessions::PRESENT;
+use super::terminal::{serial_of, words};
+
+/// The beginning of words in rows.
+const WORDS: &str = "words";
 
 /// The code of the rows by which the simulator tells words apart.
 const SERIAL: &str = "serial";
@@ -30,7 +34,7 @@ pub(super) enum RowEffect {
 
 /// Draws the command of a row. Its words are those of no other row.
 pub(super) fn draw(rng: &mut Rng, serial: u64) -> PostCommand {
-    let message = format!("words {serial}");
+    let message = words(WORDS, serial);
     let say = |to: &str, text| {
         let from = RemoteSpeaker { name: "ann".into(), session: None };
         PostCommand::Say(RemoteMessage { to: to.to_owned(), from, text })
@@ -44,10 +48,22 @@ pub(super) fn draw(rng: &mut Rng, serial: u64) -> PostCommand {
     }
 }
 
+/// Effects of which a row has one, or none if that may be. What a row about a conversation does
+/// depends on its state, and is checked with its events.
+pub(super) struct ExpectedEffect {
+    /// The effects.
+    pub(super) one_of: Vec<RowEffect>,
+    /// True if there may be none.
+    pub(super) or_none: bool,
+}
+
 /// Returns the effects of a row of a sender, from its body and its number.
-pub(super) fn effects(sender: &ComputerId, body: &Value, number: u64) -> Vec<RowEffect> {
+pub(super) fn effects(sender: &ComputerId, body: &Value, number: u64) -> Option<ExpectedEffect> {
+    let always = |effect| Some(ExpectedEffect { one_of: vec![effect], or_none: false });
     let text = |field: &str| body[field].as_str().unwrap_or_default();
     match text("t") {
+        // It is about a turn or a membership, which it ends.
+        "refused" if body["about"]["stream"].is_string() => None,
         "refused" => {
             let end = format!(
                 "row {} of this computer: {} ({})",
@@ -55,16 +71,22 @@ pub(super) fn effects(sender: &ComputerId, body: &Value, number: u64) -> Vec<Row
                 text("message"),
                 text("code")
             );
-            vec![RowEffect::Notice(end)]
+            always(RowEffect::Notice(end))
         }
         "say" if text("to") == PRESENT => {
-            vec![RowEffect::Words(text("text").to_owned(), sender.clone())]
+            let words = RowEffect::Words(text("text").to_owned(), sender.clone());
+            // The session may end while the row is on its way.
+            Some(ExpectedEffect { one_of: vec![words, RowEffect::Refusal(number)], or_none: false })
         }
         // The session does not exist.
-        "say" => vec![RowEffect::Refusal(number)],
+        "say" => always(RowEffect::Refusal(number)),
+        "placed" | "words" | "turn" | "probe" => {
+            Some(ExpectedEffect { one_of: vec![RowEffect::Refusal(number)], or_none: true })
+        }
         // No session waits.
-        "void" | "finished" => Vec::new(),
-        unknown => vec![RowEffect::Notice(format!("a row of an unknown kind: {unknown}"))],
+        "void" | "finished" => None,
+        "left" | "close" | "leave" | "off" | "begun" | "ended" | "state" => None,
+        unknown => always(RowEffect::Notice(format!("a row of an unknown kind: {unknown}"))),
     }
 }
 
@@ -74,6 +96,7 @@ pub(super) fn effect_of_event(event: &Event) -> Option<RowEffect> {
         Event::Noticed { code, text, .. } => (code, text),
         Event::Posted(posted) => {
             let far = posted.far.as_ref()?;
+            serial_of(WORDS, &posted.body)?;
             return Some(RowEffect::Words(posted.body.clone(), far.computer.clone()));
         }
         _ => return None,
@@ -101,8 +124,25 @@ pub(super) fn command(stored: &str) -> Option<Value> {
     Some(record["command"].take())
 }
 
+/// True if a row of this kind is made from its conversation each time it is sent. It is sent empty
+/// if what it is about is gone.
+pub(super) fn is_made_anew(kind: &str) -> bool {
+    matches!(kind, "placed" | "turn" | "begun" | "ended")
+}
+
 /// True if a body says what a command owes.
 pub(super) fn is_of(body: &Value, command: &Value) -> bool {
+    let kind = command["post"].as_str().unwrap_or_default();
+    if is_made_anew(kind) && body["t"] == "void" {
+        return true;
+    }
+    let is_simple = matches!(kind, "say" | "refused" | "void" | "finished");
+    body["t"] == command["post"]
+        && if is_simple { is_same(body, command) } else { names(body, command) }
+}
+
+/// True if a body has the fields of a command, and no others.
+fn is_same(body: &Value, command: &Value) -> bool {
     let without = |value: &Value, words: &[&str]| {
         let mut value = value.clone();
         let fields = value.as_object_mut();
@@ -111,7 +151,19 @@ pub(super) fn is_of(body: &Value, command: &Value) -> bool {
             .for_each(|fields| fields.retain(|name, _| !words.contains(&name.as_str())));
         value
     };
-    body["t"] == command["post"] && without(body, &["t"]) == without(command, &["post", "keep"])
+    without(body, &["t"]) == without(command, &["post", "keep"])
+}
+
+/// True if a body has what a command refers to.
+fn names(body: &Value, command: &Value) -> bool {
+    let hosted = command["hosted"].as_object().into_iter().flatten();
+    let named = command.as_object().into_iter().flatten().chain(hosted);
+    let own = ["post", "keep", "hosted", "asked", "said", "parted", "computer"];
+    named.filter(|(name, _)| !own.contains(&name.as_str())).all(|(name, value)| {
+        let field = if name == "link" { "stream" } else { name };
+        let is_left_out = [json!(false), json!([])].contains(value) && body[field].is_null();
+        body[field] == *value || is_left_out
+    })
 }
 
 /// True if an effect that was seen is the expected one.

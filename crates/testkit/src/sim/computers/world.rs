@@ -14,6 +14,7 @@ use super::super::rng::Rng;
 use super::super::story::Story;
 use super::hall::{SimComputer, name};
 use super::ledger::{RowLedger, SharedLedger, lock};
+use super::terminal::Terminal;
 
 /// Letters of an id that are drawn from the seed.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -25,8 +26,11 @@ pub(super) struct ComputersWorld {
     pub(super) server: Arc<MemoryServer>,
     pub(super) ledger: SharedLedger,
     pub(super) computers: Vec<SimComputer>,
-    /// Number of rows that were owed.
+    /// Number of rows that were owed, and of words that were said.
     pub(super) serial: u64,
+    /// Randomness for conversations, in the worlds that have them. It is separate, so that the
+    /// other worlds stay as they are.
+    pub(super) talk: Option<Rng>,
 }
 
 /// Draws the id of a computer.
@@ -45,9 +49,13 @@ impl ComputersWorld {
         let ledger = RowLedger::new(ids, Story::new(with_story));
         let ledger = Arc::new(std::sync::Mutex::new(ledger));
         let server = MemoryServer::new(rng.below(u64::MAX), faults(&mut rng));
-        let computer = |place| SimComputer::new(place, server.clone(), ledger.clone());
+        let mut talk = (seed % 3 != 1).then(|| Rng::new(seed ^ 0x7461_6c6b));
+        let computer = |place| {
+            let terminal = talk.as_mut().map(|rng| Arc::new(Terminal::new(rng.below(u64::MAX))));
+            SimComputer::new(place, server.clone(), ledger.clone(), terminal)
+        };
         let computers = (0..count).map(computer).collect();
-        Self { rng, server, ledger, computers, serial: 0 }
+        Self { rng, server, ledger, computers, serial: 0, talk }
     }
 
     pub(super) fn report(self, seed: u64, objection: Option<Objection>) -> Report {
@@ -66,6 +74,8 @@ impl ComputersWorld {
         for _ in 0..self.rng.between(20, 90) {
             lock(&self.ledger).stats.steps += 1;
             self.act().await;
+            self.converse().await;
+            self.see_broken_rules().await;
             self.bury();
             self.check()?;
         }
@@ -107,7 +117,7 @@ impl ComputersWorld {
     }
 
     /// Removes processes that have died.
-    fn bury(&mut self) {
+    pub(super) fn bury(&mut self) {
         for computer in &mut self.computers {
             let died = computer.process.as_ref().filter(|process| process.life.is_dead());
             if let Some(process) = died {
@@ -124,7 +134,7 @@ impl ComputersWorld {
         }
     }
 
-    fn check(&self) -> Result<(), Objection> {
+    pub(super) fn check(&self) -> Result<(), Objection> {
         lock(&self.ledger).objection.clone().map_or(Ok(()), Err)
     }
 
@@ -152,7 +162,14 @@ impl ComputersWorld {
                 self.pair_anew(one, other).await;
             }
         }
+        self.come_to_rest().await?;
+        self.end_talk().await
+    }
+
+    /// Waits until nothing is owed.
+    pub(super) async fn come_to_rest(&mut self) -> Result<(), Objection> {
         for _ in 0..REST_SECS_MAX {
+            self.see_broken_rules().await;
             self.check()?;
             // A log that was restored learns of the rows that it lost by an introduction.
             if self.owed().await.is_empty() && self.untaken().await.is_none() {
