@@ -13,6 +13,9 @@ use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::text;
 use moothall_kernel::time::{Millis, Timestamp};
+use tokio::time::Instant;
+
+use crate::recent::Answers;
 
 /// Number of chats in which dropped messages are counted.
 const COUNTED_MAX: usize = 10_000;
@@ -58,12 +61,14 @@ pub struct Inbox {
     dropped: Mutex<BTreeMap<Chat, u64>>,
     /// The messages of the last minute that were kept in a chat, by their keys.
     overheard: Mutex<BTreeMap<Chat, VecDeque<(Timestamp, String)>>>,
+    answers: Answers,
 }
 
 impl Inbox {
     /// Returns the inbox of a hall.
     pub fn new(hall: Hall, access: Access) -> Arc<Self> {
-        Arc::new(Self { hall, access, dropped: Mutex::default(), overheard: Mutex::default() })
+        let (dropped, overheard, answers) = <_>::default();
+        Arc::new(Self { hall, access, dropped, overheard, answers })
     }
 
     /// Returns the hall.
@@ -90,6 +95,21 @@ impl Inbox {
     /// [`HallError`] if the log cannot be read.
     pub async fn bound(&self, chat: &Chat) -> Result<Option<StreamId>, HallError> {
         self.hall.bound_to(chat).await
+    }
+
+    /// True the first time for the key of a message, which is then answered.
+    pub(crate) fn take(&self, key: &str) -> bool {
+        self.answers.take(key)
+    }
+
+    /// Lets a message be answered, because its answer could not be made.
+    pub(crate) fn give_back(&self, key: &str) {
+        self.answers.give_back(key);
+    }
+
+    /// True once a minute for a place: people who are not known get no more answers there.
+    pub(crate) fn may_answer_stranger(&self, place: &str) -> bool {
+        self.answers.may_answer_stranger(place, Instant::now())
     }
 
     /// Counts a message of an unknown person, which is dropped. Above a number of chats further

@@ -7,27 +7,26 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// Name of the file in the folder of the data.
-const FILE: &str = "telegram-bots.json";
-
 /// The bots that were added at run time, by their agents.
 pub(crate) struct KeptBots {
     folder: PathBuf,
+    /// Name of the file in the folder.
+    file: &'static str,
     bots: Mutex<BTreeMap<String, String>>,
 }
 
 impl KeptBots {
-    /// Reads the bots of a folder; none if it has no file.
+    /// Reads the bots in a file of a folder; none without such a file.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn open(folder: PathBuf) -> io::Result<Self> {
-        let bots = match fs::read(folder.join(FILE)) {
+    pub(crate) fn open(folder: PathBuf, file: &'static str) -> io::Result<Self> {
+        let bots = match fs::read(folder.join(file)) {
             Ok(text) => serde_json::from_slice(&text)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(error),
         };
-        Ok(Self { folder, bots: Mutex::new(bots) })
+        Ok(Self { folder, file, bots: Mutex::new(bots) })
     }
 
     /// Returns the agents with the tokens of their bots.
@@ -64,12 +63,12 @@ impl KeptBots {
         let mut changed = bots.clone();
         change(&mut changed);
         // A new file replaces the old one, so that a crash leaves one of the two whole.
-        let fresh = self.folder.join(format!("{FILE}.new"));
+        let fresh = self.folder.join(format!("{}.new", self.file));
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
         file.write_all(serde_json::to_string_pretty(&changed)?.as_bytes())?;
         file.sync_all()?;
-        fs::rename(&fresh, self.folder.join(FILE))?;
+        fs::rename(&fresh, self.folder.join(self.file))?;
         fs::File::open(&self.folder)?.sync_all()?;
         *bots = changed;
         Ok(())

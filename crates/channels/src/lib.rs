@@ -5,9 +5,16 @@
 //! may speak: every word goes through the hall's door, like a request of any other surface.
 
 pub mod config;
+mod port;
 pub mod inbox;
+mod receive;
+mod groups;
+mod cards;
 pub mod outbound;
+mod carriage;
+mod typing;
 pub mod telegram;
+mod recent;
 mod kept_bots;
 mod restored;
 
@@ -27,11 +34,9 @@ use moothall_kernel::ids::ParticipantId;
 
 pub use config::{ChannelsConfig, TelegramConfig};
 use inbox::Inbox;
-use kept_bots::KeptBots;
+use port::Channel;
 use restored::LogFile;
 use telegram::Telegram;
-use telegram::client::{BotToken, NotAToken};
-use telegram::room::TELEGRAM;
 
 /// The channels of a server. Dropping them ends their tasks.
 pub struct Channels {
@@ -39,8 +44,7 @@ pub struct Channels {
 }
 
 struct Directory {
-    telegram: Arc<Telegram>,
-    kept: Arc<KeptBots>,
+    channels: Vec<Arc<dyn Channel>>,
     log: LogFile,
     hall: Hall,
     /// True once deliveries to chats are made.
@@ -60,52 +64,30 @@ impl Channels {
         config: ChannelsConfig,
         folder: PathBuf,
     ) -> Result<Self, HallError> {
-        let access = Access::new(hall.clone(), mode, None);
-        let inbox = Inbox::new(hall.clone(), access);
-        let settings = config.telegram;
+        let inbox = Inbox::new(hall.clone(), Access::new(hall.clone(), mode, None));
         let (log, stopped) = LogFile::open(hall, &folder).await?;
-        let kept = KeptBots::open(folder).map_err(|error| HallError::Failed(error.to_string()))?;
-        let kept = Arc::new(kept);
-        let telegram = Telegram::new(inbox, settings.clone(), kept.clone(), stopped);
-        let telegram = Arc::new(telegram.map_err(HallError::Failed)?);
+        let telegram = Telegram::open(inbox, &config.telegram, folder, stopped)?;
         let inner = Arc::new(Directory {
-            telegram: telegram.clone(),
-            kept,
+            channels: vec![telegram],
             log,
             hall: hall.clone(),
             carries: AtomicBool::new(false),
         });
         let directory: Arc<dyn ChannelDirectory> = inner.clone();
         hall.serve_channels(Arc::downgrade(&directory));
-        if settings.enabled {
-            for (agent, token) in settings.bots.iter() {
-                match token.parse::<BotToken>() {
-                    Ok(token) => drop(telegram.connect(agent, token)),
-                    Err(error) => tracing::error!(agent, %error, "a bot cannot be connected"),
-                }
-            }
-            for (agent, token) in inner.kept.all() {
-                if let Ok(token) = token.parse::<BotToken>() {
-                    telegram.connect(&agent, token);
-                }
-            }
-            telegram.watch();
-            if !telegram.bots().is_empty() {
-                inner.carry().await?;
-            }
-        }
+        inner.carry().await?;
         Ok(Self { inner })
     }
 }
 
 impl Drop for Channels {
     fn drop(&mut self) {
-        self.inner.telegram.close();
+        self.inner.channels.iter().for_each(|channel| channel.close());
     }
 }
 
 /// Carries deliveries to the chats of all channels.
-struct ChatCourier(Weak<Telegram>);
+struct ChatCourier(Weak<Directory>);
 
 #[async_trait]
 impl DeliveryHandler for ChatCourier {
@@ -117,22 +99,43 @@ impl DeliveryHandler for ChatCourier {
         let Target::Chat(chat) = &delivery.target else {
             return Outcome::Failed("this is not a chat".into());
         };
-        match self.0.upgrade() {
-            Some(telegram) if Telegram::serves(chat) => telegram.carry(delivery, chat, notes).await,
-            Some(_) => Outcome::Failed(format!("this server has no channel to {}", chat.key())),
-            None => Outcome::Later { why: "the channels are closed".into(), after: None },
+        let Some(directory) = self.0.upgrade() else {
+            return Outcome::Later { why: "the channels are closed".into(), after: None };
+        };
+        match directory.named(chat.channel()) {
+            Ok(channel) => channel.carry(delivery, chat, notes).await,
+            Err(_) => Outcome::Failed(format!("this server has no channel to {}", chat.key())),
         }
     }
 }
 
 impl Directory {
-    /// Makes the deliveries to chats, from now on. Without a bot no chat can be bound, because its
-    /// deliveries would wait for ever.
-    async fn carry(&self) -> Result<(), HallError> {
-        if self.carries.swap(true, Ordering::Relaxed) {
+    /// Returns the channel of a name.
+    fn named(&self, name: &str) -> Result<&Arc<dyn Channel>, ChannelError> {
+        let found = self.channels.iter().find(|channel| channel.name() == name);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = self.channels.iter().map(|channel| channel.name()).collect();
+            ChannelError::unknown(name, &known)
+        })
+    }
+
+    /// Returns the channel of a name for an agent of the registry.
+    fn for_agent(&self, name: &str, agent: &str) -> Result<&Arc<dyn Channel>, ChannelError> {
+        let channel = self.named(name)?;
+        match self.hall.registry().get(agent) {
+            Some(_) => Ok(channel),
+            None => Err(ChannelError::NoAgent(agent.to_owned())),
+        }
+    }
+
+    /// Makes the deliveries to chats from now on, if a channel has an account to speak by. Without
+    /// one no chat can be bound, because its deliveries would wait for ever.
+    async fn carry(self: &Arc<Self>) -> Result<(), HallError> {
+        let can = self.channels.iter().any(|channel| channel.has_voice());
+        if !can || self.carries.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        let courier = ChatCourier(Arc::downgrade(&self.telegram));
+        let courier = ChatCourier(Arc::downgrade(self));
         self.hall.register_handler(TargetKind::Chat, Arc::new(courier)).await
     }
 }
@@ -140,40 +143,27 @@ impl Directory {
 #[async_trait]
 impl ChannelDirectory for Directory {
     async fn channels(&self) -> Result<Vec<ChannelStatus>, HallError> {
-        Ok(vec![self.telegram.status().await?])
+        let mut all = Vec::new();
+        for channel in &self.channels {
+            all.push(channel.status().await?);
+        }
+        Ok(all)
+    }
+
+    fn serves(&self, channel: &str) -> bool {
+        self.named(channel).is_ok_and(|channel| channel.has_voice())
     }
 
     async fn add_bot(
-        &self,
+        self: Arc<Self>,
         channel: &str,
         agent: &str,
         token: &str,
     ) -> Result<BotStatus, ChannelError> {
-        check_channel(channel)?;
-        if self.hall.registry().get(agent).is_none() {
-            return Err(ChannelError::NoAgent(agent.to_owned()));
-        }
-        let parsed: BotToken =
-            token.parse().map_err(|error: NotAToken| ChannelError::BadToken(error.to_string()))?;
-        let taken = self.telegram.bots().into_iter().find(|bot| bot.id() == parsed.bot_id());
-        if let Some(bot) = taken.filter(|bot| bot.agent != agent) {
-            let text = format!("This bot is that of the agent {} already.", bot.agent);
-            return Err(ChannelError::Taken(text));
-        }
-        let info = self.telegram.client(parsed.clone()).get_me().await.map_err(|fault| {
-            if fault.is_unauthorised() {
-                ChannelError::BadToken(
-                    "Telegram does not accept this token. Copy it again from @BotFather.".into(),
-                )
-            } else {
-                ChannelError::Unreachable(format!("Telegram cannot be asked now: {fault}"))
-            }
-        })?;
-        self.kept.add(agent, token).map_err(|error| ChannelError::NotKept(error.to_string()))?;
-        let bot = self.telegram.connect(agent, parsed);
+        let channel = self.for_agent(channel, agent)?.clone();
+        let bot = channel.add_bot(agent, token).await?;
         self.carry().await.map_err(|error| ChannelError::NotKept(error.to_string()))?;
-        bot.set_info(info);
-        Ok(bot.status())
+        Ok(bot)
     }
 
     async fn offer_bot(
@@ -182,35 +172,23 @@ impl ChannelDirectory for Directory {
         agent: &str,
         person: &ParticipantId,
     ) -> Result<Vec<String>, ChannelError> {
-        check_channel(channel)?;
-        if self.hall.registry().get(agent).is_none() {
-            return Err(ChannelError::NoAgent(agent.to_owned()));
-        }
-        self.telegram.offer(agent, person).await
+        self.for_agent(channel, agent)?.offer_bot(agent, person).await
     }
 
     async fn remove_bot(&self, channel: &str, agent: &str) -> Result<bool, ChannelError> {
-        check_channel(channel)?;
-        let removed =
-            self.kept.remove(agent).map_err(|error| ChannelError::NotKept(error.to_string()))?;
-        if removed {
-            self.telegram.disconnect(agent);
-        }
-        Ok(removed)
+        self.named(channel)?.remove_bot(agent)
     }
 
     async fn resume(&self, channel: &str) -> Result<bool, ChannelError> {
-        check_channel(channel)?;
-        self.log.resume().map_err(|error| ChannelError::NotKept(error.to_string()))?;
-        Ok(self.telegram.resume())
+        let resumed = self.named(channel)?.resume();
+        // Until each channel runs again, a restart stops them all: that is the safe side.
+        if !self.channels.iter().any(|channel| channel.has_voice() && channel.is_stopped()) {
+            self.log.resume().map_err(|error| ChannelError::NotKept(error.to_string()))?;
+        }
+        Ok(resumed)
     }
 
     fn pairing_links(&self, channel: &str, code: &str) -> Result<Vec<PairingLink>, ChannelError> {
-        check_channel(channel)?;
-        Ok(self.telegram.pairing_links(code))
+        Ok(self.named(channel)?.pairing_links(code))
     }
-}
-
-fn check_channel(channel: &str) -> Result<(), ChannelError> {
-    if channel == TELEGRAM { Ok(()) } else { Err(ChannelError::Unknown(channel.to_owned())) }
 }

@@ -1,5 +1,7 @@
 //! Channels as surfaces see them: their bots, the chats in which these are, and their states.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -107,7 +109,7 @@ pub struct ChannelStatus {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
     /// The server has no such channel.
-    #[error("This server has no channel {0:?}. It has: telegram.")]
+    #[error("{0}")]
     Unknown(String),
     /// The token is not a token of this channel, or the product does not accept it.
     #[error("{0}")]
@@ -132,6 +134,14 @@ pub enum ChannelError {
     NotKept(String),
 }
 
+impl ChannelError {
+    /// Returns the error for a name that is not among those of the server's channels.
+    pub fn unknown(name: &str, known: &[&str]) -> Self {
+        let has = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Self::Unknown(format!("This server has no channel {name:?}. It has: {has}."))
+    }
+}
+
 /// A link by which a person sends a pairing code to a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairingLink {
@@ -150,12 +160,14 @@ pub trait ChannelDirectory: Send + Sync {
     /// # Errors
     /// [`HallError`] if the bound chats cannot be read.
     async fn channels(&self) -> Result<Vec<ChannelStatus>, HallError>;
+    /// True if the server has a channel of this name with an account to speak by.
+    fn serves(&self, channel: &str) -> bool;
     /// Gives an agent a bot: checks its token with the product, keeps it and connects it.
     ///
     /// # Errors
     /// [`ChannelError`]; the bot was not kept then.
     async fn add_bot(
-        &self,
+        self: Arc<Self>,
         channel: &str,
         agent: &str,
         token: &str,

@@ -1,36 +1,31 @@
 //! Questions of agents as cards with buttons: who gets them, and what a press does.
 //!
 //! A card goes to the private chats of the people who may answer, or in a group to a person without
-//! one alone. Its buttons carry a short signed
-//! id, and the account that presses decides, by its pairing. The page has every card as well.
+//! one alone. Its buttons carry a short signed id, and the account that presses decides, by its
+//! pairing. The page has every card as well.
 
 use std::sync::Arc;
 
-use moothall_engine::access::{Caller, Scope};
-use moothall_engine::hall::HallError;
+use moothall_engine::access::Caller;
 use moothall_engine::outbox::{CarryNotes, Outcome, SentPart};
-use moothall_engine::ports::{Delivery, LogError};
-use moothall_engine::residents::ResidentHall;
-use moothall_kernel::command::ClientCommand;
+use moothall_engine::ports::Delivery;
 use moothall_kernel::ids::{Seq, StreamId};
 
 use super::Telegram;
 use super::bot::Bot;
-use super::carry::{Carriage, entities_of};
+use super::carry::entities_of;
 use super::client::{Button, CallFault, EditMessage};
-use super::receive::{TryAgain, account_of};
+use super::receive::account_of;
 use super::room::{Room, TELEGRAM};
 use super::text;
 use super::update::Press;
-use crate::inbox::is_passing;
+use crate::cards::{CardAnswer, NO_MEANING, NOT_PAIRED, card_text, group_line, plain_options};
+use crate::carriage::{Carriage, delivered};
 use crate::outbound::{Card, Outbound};
+use crate::receive::{TryAgain, passing};
 
-/// Number of a chat's deliveries that are read at once to look up a card or a message.
-const LOOKED_UP: usize = 500;
 /// Longest label of a button, in characters.
 const LABEL_CHARS_MAX: usize = 60;
-/// Number of hexadecimal digits of a button's signature.
-const MARK_CHARS: usize = 12;
 /// The data of the button that opens a group.
 pub(super) const OPEN: &str = "open";
 
@@ -48,7 +43,7 @@ impl Telegram {
     /// that the agent waits.
     pub(super) async fn carry_card(
         &self,
-        mut under_way: Carriage<'_>,
+        mut under_way: Carriage<'_, Room>,
         stream: &StreamId,
         card: Card,
     ) -> Outcome {
@@ -84,32 +79,22 @@ impl Telegram {
         }
         let is_card = |sent: &&SentPart| sent.only_to.is_some() || !sent.chat.starts_with('-');
         under_way.before = under_way.kept.sent.iter().filter(is_card).count();
-        // The people who may answer are perhaps not in the group, so it learns no names.
-        let line = match readers.is_empty() || card.options.is_empty() {
-            true => format!("{} waits for an answer, which can be given on the page.", card.name),
-            false => format!("{} waits for an answer.", card.name),
-        };
+        let line = group_line(&card, !readers.is_empty());
         self.carry_line(under_way, &line).await
     }
 
     /// Returns the people who may answer a question of this conversation: in a private chat its
     /// person alone, in a group each person who is paired with the right.
     async fn readers(&self, room: &Room, stream: &StreamId) -> Result<Vec<i64>, String> {
-        let accounts = self.inbox.access().accounts().await.map_err(|error| error.to_string())?;
-        let may_answer = |token: &moothall_engine::access::Token| {
-            token.scopes.has(Scope::PermissionsAnswer) && token.reach.includes(stream)
-        };
-        let reader = |token: moothall_engine::access::Token| {
-            token.label.strip_prefix(TELEGRAM)?.strip_prefix(':')?.parse().ok()
-        };
-        let all = accounts.into_iter().filter(may_answer).filter_map(reader);
+        let accounts = self.inbox.answerers(TELEGRAM, stream).await?;
+        let all = accounts.iter().filter_map(|account| account.parse().ok());
         Ok(all.filter(|reader| room.is_group() || *reader == room.chat).collect())
     }
 
     /// Takes the buttons off a question's cards, and says what became of it.
     pub(super) async fn end_card(
         &self,
-        under_way: Carriage<'_>,
+        under_way: Carriage<'_, Room>,
         delivery: &Delivery,
         permission: &str,
         line: &str,
@@ -164,7 +149,7 @@ impl Telegram {
     /// Deletes the messages of an event whose words were erased. What Telegram keeps is told.
     pub(super) async fn erase(
         &self,
-        under_way: Carriage<'_>,
+        under_way: Carriage<'_, Room>,
         delivery: &Delivery,
         seq: Seq,
         message: Option<String>,
@@ -258,12 +243,12 @@ impl Telegram {
     /// [`TryAgain`] if the answer could not be stored now.
     pub(super) async fn receive_press(&self, bot: &Bot, press: Press) -> Result<(), TryAgain> {
         let account = account_of(&press.by);
-        let person = self.inbox.person(&account).await.map_err(super::receive::passing)?;
+        let person = self.inbox.person(&account).await.map_err(passing)?;
         let text = match (person, press.data.as_deref()) {
-            (None, _) => "This account is not paired with the server, so it cannot answer.".into(),
+            (None, _) => NOT_PAIRED.into(),
             (Some(person), Some(OPEN)) => self.press_open(&press, &person).await?,
             (Some(person), Some(data)) => self.press_option(bot, &person, data, &account).await?,
-            (Some(_), None) => "This button has no meaning any more.".into(),
+            (Some(_), None) => NO_MEANING.into(),
         };
         let shown: String = text.chars().take(200).collect();
         if let Err(fault) = bot.client.answer_callback_query(&press.id, &shown, false).await {
@@ -280,117 +265,26 @@ impl Telegram {
         data: &str,
         account: &str,
     ) -> Result<String, TryAgain> {
-        let unknown = || Ok("This button has no meaning any more.".to_owned());
-        let Some((stream, seq, number)) = read_data(bot, data) else { return unknown() };
-        let Some(hall) = self.weak.enter() else {
-            return Err(super::receive::passing(HallError::ShuttingDown));
+        let Some(answer) = CardAnswer::read(data, &key_of(bot)) else {
+            return Ok(NO_MEANING.into());
         };
-        let Some(chat) = Room::new(0, None).to_chat() else { return unknown() };
-        let Ok(Outbound::Card(card)) = Outbound::read(&hall, &stream, seq, &chat).await else {
-            return unknown();
-        };
-        let Some(option) = card.options.get(number) else { return unknown() };
-        let record = format!("pressed {:?} for {} by {account}", option.label, card.permission);
-        let access = self.inbox.access();
-        access.record_command(person, record).await.map_err(super::receive::passing)?;
-        let door = self.inbox.hall().as_(person.clone());
-        let command = ClientCommand::AnswerPermission {
-            permission: card.permission,
-            option: option.id.clone(),
-            text: None,
-            by: person.asking_as(None).map_err(|denied| TryAgain::after(&denied.into()))?,
-        };
-        let done = async {
-            let permitted = door.permit(&stream, command).await?;
-            Ok(door.submit(permitted, None).await?)
-        };
-        match done.await {
-            Ok(_) => Ok(format!("Answered: {}", option.label)),
-            Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
-            Err(error) => Ok(error.to_string()),
-        }
+        let Some(chat) = Room::new(0, None).to_chat() else { return Ok(NO_MEANING.into()) };
+        self.inbox.answer_card(person, account, &answer, &chat).await
     }
-}
-
-/// Returns the newest delivery of the same conversation to the same chat that passes a test, with
-/// its notes.
-async fn delivered(
-    hall: &ResidentHall,
-    delivery: &Delivery,
-    is_meant: impl Fn(&Delivery, &CarryNotes) -> bool,
-) -> Result<Option<(Delivery, CarryNotes)>, LogError> {
-    let mut before = Some(delivery.id);
-    loop {
-        let page = hall.store().outbox.of_target(&delivery.target, before, LOOKED_UP).await?;
-        let is_last = page.len() < LOOKED_UP;
-        before = page.last().map(|one| one.id);
-        for one in page.into_iter().filter(|one| one.stream == delivery.stream) {
-            let notes = CarryNotes::read(&one.evidence);
-            if is_meant(&one, &notes) {
-                return Ok(Some((one, notes)));
-            }
-        }
-        if is_last {
-            return Ok(None);
-        }
-    }
-}
-
-/// Returns the text of a card.
-fn card_text(card: &Card) -> String {
-    let more =
-        if card.is_partial { "\n\nThe question is incomplete here: see the page." } else { "" };
-    let typed = card.options.iter().any(|option| option.takes_text || option.with_others);
-    let page = match (card.options.is_empty(), typed) {
-        (true, _) => "\n\nThis can be answered on the page, and not by an account.",
-        (false, true) => "\n\nOther answers can be given on the page.",
-        (false, false) => "",
-    };
-    format!("**{}** asks:\n\n{}{more}{page}", card.name, card.action)
 }
 
 /// Returns the buttons of a card: one for each option that needs no words.
 fn buttons_of(bot: &Bot, stream: &StreamId, card: &Card) -> Vec<Vec<Button>> {
-    let plain = card.options.iter().enumerate();
-    plain
-        .filter(|(_, option)| !option.takes_text && !option.with_others)
-        .map(|(number, option)| {
-            let label: String = option.label.chars().take(LABEL_CHARS_MAX).collect();
-            vec![Button { text: label, data: data_of(bot, stream, card.seq, number) }]
-        })
-        .collect()
+    let key = key_of(bot);
+    let button = |(option, label): (usize, &str)| {
+        let text: String = label.chars().take(LABEL_CHARS_MAX).collect();
+        let answer = CardAnswer { stream: stream.clone(), seq: card.seq, option };
+        vec![Button { text, data: answer.code(&key) }]
+    };
+    plain_options(card).map(button).collect()
 }
 
-/// Returns the data of a button: the place of the question, the number of the option, and a
-/// signature. At most 64 bytes, as Telegram demands.
-fn data_of(bot: &Bot, stream: &StreamId, seq: Seq, number: usize) -> String {
-    let plain = format!("{}.{:x}.{number:x}", stream.as_str().replace('-', ""), seq.0);
-    format!("{plain}.{}", mark(bot, &plain))
-}
-
-/// Returns the signature of a button's data, under a key that only this server and Telegram have.
-fn mark(bot: &Bot, plain: &str) -> String {
-    let key = bot.client.derived_key("moothall 2026 buttons of a bot");
-    blake3::keyed_hash(&key, plain.as_bytes()).to_hex()[..MARK_CHARS].to_owned()
-}
-
-/// Reads the data of a button; `None` if it was not made by this bot.
-fn read_data(bot: &Bot, data: &str) -> Option<(StreamId, Seq, usize)> {
-    let (plain, given) = data.rsplit_once('.')?;
-    if mark(bot, plain) != given {
-        return None;
-    }
-    let mut fields = plain.split('.');
-    let (hex, seq, number) = (fields.next()?, fields.next()?, fields.next()?);
-    let seq = Seq(u64::from_str_radix(seq, 16).ok()?);
-    Some((stream_of(hex)?, seq, usize::from_str_radix(number, 16).ok()?))
-}
-
-/// Returns the stream whose id has these 32 hexadecimal digits.
-fn stream_of(hex: &str) -> Option<StreamId> {
-    let is_id = hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_id.then(|| {
-        let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
-        StreamId::new(format!("{a}-{b}-{c}-{d}-{e}"))
-    })
+/// Returns the key by which the buttons of a bot are signed.
+fn key_of(bot: &Bot) -> [u8; 32] {
+    bot.client.derived_key("moothall 2026 buttons of a bot")
 }

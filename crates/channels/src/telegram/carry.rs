@@ -1,7 +1,7 @@
 //! Deliveries to Telegram: which bot speaks, in how many messages, and what a failure means.
 //!
-//! Before each message the delivery notes that it is being sent, and with the next note that it was
-//! sent. A crash in between leaves the delivery `unknown`: people see it, and nothing is repeated.
+//! A crash between the note that a message is being sent and the next one leaves the delivery
+//! `unknown`: people see it, and nothing is repeated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use moothall_engine::hall::HallError;
 use moothall_engine::outbox::{CarryNotes, DeliveryNotes, Outcome, SentPart};
 use moothall_engine::ports::Delivery;
 use moothall_kernel::chat::Chat;
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::ids::{ParticipantId, Seq};
 use serde_json::Value;
 
 use super::Telegram;
@@ -22,6 +22,7 @@ use super::places::MessageId;
 use super::rich::{self, Piece};
 use super::room::{Room, account_in};
 use super::text::{self, Part};
+use crate::carriage::Carriage;
 use crate::outbound::{Outbound, OutboundWords};
 
 /// Longest time for which a delivery waits for a bot's turn before it is put off.
@@ -32,57 +33,6 @@ const NO_BOT_PAUSE: Duration = Duration::from_secs(60);
 /// Longest time between the note that a message is being sent and the message, if the bot waits for
 /// its turn. A crash in it leaves the delivery `unknown`, so it is not longer than a note takes.
 const NOTE_LEAD: Duration = Duration::from_millis(50);
-
-/// A delivery under way.
-pub(super) struct Carriage<'a> {
-    /// The place to which the delivery goes.
-    pub(super) room: Room,
-    /// The conversation and the position of the event that is carried.
-    pub(super) event: (StreamId, Seq),
-    /// The notes that were kept, and those to keep.
-    pub(super) kept: CarryNotes,
-    /// The number of messages in the notes that were sent before the text itself: cards.
-    pub(super) before: usize,
-    notes: &'a DeliveryNotes<'a>,
-}
-
-impl Carriage<'_> {
-    /// Keeps the notes, before something is done that must not be repeated.
-    pub(super) async fn write(&self) -> Result<(), Outcome> {
-        let kept = self.notes.write(&self.kept.text()).await;
-        kept.map_err(|error| Outcome::Later { why: error.to_string(), after: None })
-    }
-
-    /// Notes that the next message is being sent.
-    async fn note_sending(&mut self) -> Result<(), Outcome> {
-        self.kept.sending = Some(self.kept.sent.len());
-        self.write().await
-    }
-
-    /// Returns the outcome of a delivery that is put off. What was sent before it is kept, because
-    /// the delivery starts from its notes.
-    pub(super) async fn put_off(&self, later: Outcome) -> Outcome {
-        self.write().await.err().unwrap_or(later)
-    }
-
-    /// Returns the messages of the text itself that were sent.
-    fn text_sent(&self) -> &[SentPart] {
-        self.kept.sent.get(self.before..).unwrap_or_default()
-    }
-
-    pub(super) fn done(mut self, why: Option<&str>) -> Outcome {
-        self.kept.why = why.map(str::to_owned);
-        Outcome::Done(self.kept.text())
-    }
-
-    pub(super) fn failed(&self, why: impl Into<String>) -> Outcome {
-        Outcome::Failed(CarryNotes { why: Some(why.into()), ..self.kept.clone() }.text())
-    }
-
-    pub(super) fn unknown(&self, why: impl Into<String>) -> Outcome {
-        Outcome::Unknown(CarryNotes { why: Some(why.into()), ..self.kept.clone() }.text())
-    }
-}
 
 /// The result of sending one message.
 enum SendResult {
@@ -98,7 +48,7 @@ enum SendResult {
 
 impl Telegram {
     /// Carries a delivery to a chat of Telegram.
-    pub(crate) async fn carry(
+    pub(super) async fn carry_to(
         &self,
         delivery: &Delivery,
         chat: &Chat,
@@ -112,9 +62,7 @@ impl Telegram {
             return Outcome::Failed(format!("{} is not a place in Telegram", chat.key()));
         };
         room.chat = self.places.moved_to(room.chat);
-        let kept = CarryNotes::read(&delivery.evidence);
-        let event = (delivery.stream.clone(), delivery.through_seq);
-        let mut under_way = Carriage { room, event, kept, before: 0, notes };
+        let mut under_way = Carriage::new(delivery, room, notes);
         if let Some(part) = under_way.kept.sending {
             return under_way
                 .unknown(format!("message {} was on its way when the server stopped", part + 1));
@@ -165,7 +113,7 @@ impl Telegram {
         Ok(self.inbox.person(&account_in(room)).await?.is_some())
     }
 
-    async fn carry_words(&self, under_way: Carriage<'_>, words: OutboundWords) -> Outcome {
+    async fn carry_words(&self, under_way: Carriage<'_, Room>, words: OutboundWords) -> Outcome {
         let speaker = words.place.is_none().then_some(&words.from);
         let speakers = self.speakers(&under_way.room, speaker);
         let room = under_way.room.chat;
@@ -185,7 +133,7 @@ impl Telegram {
     }
 
     /// Carries a line of the server itself, through the chat's relay.
-    pub(super) async fn carry_line(&self, under_way: Carriage<'_>, line: &str) -> Outcome {
+    pub(super) async fn carry_line(&self, under_way: Carriage<'_, Room>, line: &str) -> Outcome {
         let speakers = self.speakers(&under_way.room, None);
         let pieces = |_: &Bot, _: &CarryNotes| {
             rich::text_pieces(text::plain(line, None, text::TEXT_UNITS_MAX))
@@ -197,7 +145,7 @@ impl Telegram {
     /// that were sent before a crash are not sent again.
     async fn carry_pieces(
         &self,
-        mut under_way: Carriage<'_>,
+        mut under_way: Carriage<'_, Room>,
         speakers: &[Arc<Bot>],
         pieces: impl Fn(&Bot, &CarryNotes) -> Vec<Piece>,
         reply_to: Option<Seq>,
@@ -237,14 +185,14 @@ impl Telegram {
     }
 
     /// Returns the number under which a bot sees the message of an event in the chat.
-    fn number_of(&self, bot: &Bot, under_way: &Carriage<'_>, seq: Seq) -> Option<i64> {
+    fn number_of(&self, bot: &Bot, under_way: &Carriage<'_, Room>, seq: Seq) -> Option<i64> {
         let event = (under_way.event.0.clone(), seq);
-        self.places.message_at(bot, under_way.room.chat, &event)
+        self.message_at(bot, under_way.room.chat, &event)
     }
 
     async fn send_piece(
         &self,
-        under_way: &mut Carriage<'_>,
+        under_way: &mut Carriage<'_, Room>,
         bot: &Bot,
         piece: &Piece,
         reply_to: Option<i64>,
@@ -259,7 +207,7 @@ impl Telegram {
     /// another form from here on.
     async fn send_rich(
         &self,
-        under_way: &mut Carriage<'_>,
+        under_way: &mut Carriage<'_, Room>,
         bot: &Bot,
         markdown: &str,
         reply_to: Option<i64>,
@@ -295,7 +243,12 @@ impl Telegram {
     }
 
     /// Notes a message that was sent.
-    fn note_sent(&self, under_way: &mut Carriage<'_>, bot: &Bot, id: Option<i64>) -> SendResult {
+    fn note_sent(
+        &self,
+        under_way: &mut Carriage<'_, Room>,
+        bot: &Bot,
+        id: Option<i64>,
+    ) -> SendResult {
         let chat = under_way.room.chat;
         let sent = SentPart {
             bot: bot.agent.clone(),
@@ -307,8 +260,7 @@ impl Telegram {
         under_way.kept.sending = None;
         if let Some(id) = id {
             self.order.note_own(chat, id);
-            let (stream, seq) = under_way.event.clone();
-            self.places.note_message(MessageId::new(bot, chat, id), stream, seq);
+            self.messages.note(MessageId::new(bot, chat, id), under_way.event.clone());
         }
         SendResult::Yes
     }
@@ -316,7 +268,7 @@ impl Telegram {
     /// Sends one message, after its note.
     async fn send_part(
         &self,
-        under_way: &mut Carriage<'_>,
+        under_way: &mut Carriage<'_, Room>,
         bot: &Bot,
         part: &Part,
         reply_to: Option<i64>,
@@ -352,7 +304,7 @@ impl Telegram {
     /// Returns what a refused message means, after its note is taken back.
     async fn after_fault(
         &self,
-        under_way: &mut Carriage<'_>,
+        under_way: &mut Carriage<'_, Room>,
         bot: &Bot,
         fault: CallFault,
     ) -> SendResult {
@@ -398,7 +350,7 @@ impl Telegram {
     /// being sent. Longer waits put the delivery off.
     pub(super) async fn note_until_slot(
         &self,
-        under_way: &mut Carriage<'_>,
+        under_way: &mut Carriage<'_, Room>,
         bot: &Bot,
     ) -> Result<(), Outcome> {
         let slot = match self.book_slot(bot, &under_way.room, NOTE_LEAD).await {
@@ -450,7 +402,7 @@ impl Telegram {
     /// Sends a question's card by the first bot to which a person has spoken.
     pub(super) async fn send_card(
         &self,
-        under_way: &mut Carriage<'_>,
+        under_way: &mut Carriage<'_, Room>,
         person: i64,
         from: &ParticipantId,
         part: &Part,
@@ -474,13 +426,13 @@ impl Telegram {
     }
 }
 
-/// Returns the entities of a part in Telegram's form.
 /// Returns the outcome of a delivery that waits for its turn.
 fn too_many(until: Instant) -> Outcome {
     let why = "Telegram takes no more messages in this chat for now".to_owned();
     Outcome::Later { why, after: Some(until.saturating_duration_since(Instant::now())) }
 }
 
+/// Returns the entities of a part in Telegram's form.
 pub(super) fn entities_of(part: &Part) -> Vec<Value> {
     part.entities.iter().filter_map(|entity| serde_json::to_value(entity).ok()).collect()
 }

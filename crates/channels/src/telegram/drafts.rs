@@ -19,10 +19,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::Telegram;
 use super::bot::Bot;
 use super::client::{CallFault, DraftForm, Method, SendDraft};
-use super::receive::{TryAgain, passing};
 use super::room::{Room, account_in};
 use super::text;
 use crate::inbox::{InboundWords, is_passing};
+use crate::receive::{TryAgain, passing};
 
 /// Shortest time between two versions of a draft.
 const PACE: Duration = Duration::from_secs(1);

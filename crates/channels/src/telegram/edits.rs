@@ -6,13 +6,11 @@ use moothall_kernel::slash;
 use super::Telegram;
 use super::bot::Bot;
 use super::places::MessageId;
-use super::receive::{TryAgain, account_of, passing};
+use super::receive::account_of;
 use super::room::Room;
 use super::update::{Author, ChatKind, Message};
 use crate::inbox::InboundWords;
-
-/// Number of hexadecimal digits that tell the edits of a message apart.
-const PRINT_CHARS: usize = 16;
+use crate::receive::{TryAgain, passing};
 
 impl Telegram {
     /// Takes a message that was edited. Telegram sends edits of link previews too, and several bots
@@ -43,16 +41,16 @@ impl Telegram {
         for talk in self.talks_in(&room) {
             let Some(chat) = talk.to_chat() else { continue };
             let Some(stream) = self.inbox.bound(&chat).await.map_err(passing)? else { continue };
-            let earlier = match self.places.event_of(id) {
+            let earlier = match self.messages.event_of(&id) {
                 Some((of, seq)) if of == stream => Some(seq),
                 _ => self.inbox.place_of(&stream, &chat, &words.key).await.map_err(passing)?,
             };
             let Some(earlier) = earlier else { continue };
             let to = talk.with.map(ParticipantId::new).or(words.to.clone());
-            let words = replacement(InboundWords { chat, to, ..words });
+            let words = InboundWords { chat, to, ..words }.replacing();
             return match self.inbox.edit(&person, &stream, earlier, words).await {
                 Ok(Some(seq)) => {
-                    self.places.note_message(id, stream, seq);
+                    self.messages.note(id, (stream, seq));
                     Ok(())
                 }
                 Ok(None) => Ok(()),
@@ -71,12 +69,4 @@ impl Telegram {
         }
         talks
     }
-}
-
-/// Returns words that enter in place of earlier ones, each version of them once.
-fn replacement(words: InboundWords) -> InboundWords {
-    let text = slash::words(&words.text).to_owned();
-    let print = blake3::hash(text.as_bytes()).to_hex();
-    let key = format!("edit:{}:{}", words.key, &print[..PRINT_CHARS]);
-    InboundWords { key, text, ..words }
 }

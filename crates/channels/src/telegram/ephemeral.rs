@@ -11,16 +11,18 @@ use moothall_kernel::ids::ParticipantId;
 
 use super::Telegram;
 use super::bot::Bot;
-use super::carry::{Carriage, entities_of};
+use super::carry::entities_of;
 use super::client::{Button, CallFault, EphemeralId, Method, SendMessage};
+use super::room::Room;
 use super::text::Part;
+use crate::carriage::Carriage;
 
 impl Telegram {
     /// Sends a card to one member of a group, by the first bot that is an admin there. Returns the
     /// end of the delivery, if it ends or is put off.
     pub(super) async fn send_ephemeral_card(
         &self,
-        under_way: &mut Carriage<'_>,
+        under_way: &mut Carriage<'_, Room>,
         person: i64,
         from: &ParticipantId,
         part: &Part,
@@ -108,7 +110,7 @@ impl Telegram {
 }
 
 /// Notes a card that one member of a group was shown.
-fn note_card(under_way: &mut Carriage<'_>, bot: &Bot, person: i64, id: Option<i64>) {
+fn note_card(under_way: &mut Carriage<'_, Room>, bot: &Bot, person: i64, id: Option<i64>) {
     under_way.kept.sent.push(SentPart {
         bot: bot.agent.clone(),
         chat: under_way.room.chat.to_string(),

@@ -3,10 +3,6 @@
 use tokio::time::Instant;
 
 use moothall_engine::access::{AccessError, Caller};
-use moothall_engine::hall::HallError;
-use moothall_engine::ports::Target;
-use moothall_kernel::chat::Chat;
-use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::slash::{self, Slash};
 
@@ -14,10 +10,12 @@ use super::Telegram;
 use super::bot::Bot;
 use super::cards::OPEN;
 use super::client::{Button, SendMessage};
-use super::receive::{TryAgain, account_of, passing};
+use super::receive::account_of;
 use super::room::Room;
 use super::update::{Author, ChatKind, MemberStatus, Membership, Message, Press, PressedMessage};
-use crate::inbox::{InboundWords, OpeningChat, is_passing};
+use crate::groups::{NO_RIGHT_TO_OPEN, WAITING};
+use crate::inbox::{InboundWords, OpeningChat};
+use crate::receive::{TryAgain, passing};
 
 impl Telegram {
     /// Takes the news that a bot was added to a chat, removed from it, or got other rights.
@@ -46,7 +44,7 @@ impl Telegram {
                 place.gone.insert(agent.clone());
                 place.bots.remove(&agent)
             });
-            return self.take_out(&chat, &self.agent_of(bot)).await;
+            return self.inbox.take_out(&chat, &self.agent_of(bot)).await;
         }
         // People who change privacy mode add the bot again, and nothing else tells of the change.
         if let Ok(info) = bot.client.get_me().await {
@@ -68,7 +66,11 @@ impl Telegram {
         let stream = self.inbox.bound(&chat).await.map_err(passing)?;
         match (stream, person) {
             (Some(stream), person) => {
-                self.bring_in(bot, &room, &stream, person).await?;
+                let agent = self.agent_of(bot);
+                let line = self.inbox.bring_in_joined(&stream, &agent, person.as_ref()).await?;
+                if let Some(line) = line {
+                    self.say(bot, &room, &line, None).await;
+                }
                 self.tell_if_deaf(bot, &room).await;
                 Ok(())
             }
@@ -108,17 +110,11 @@ impl Telegram {
         room: &Room,
         opened: Result<StreamId, AccessError>,
     ) -> Result<(), TryAgain> {
-        match opened {
-            Ok(_) => {
-                self.places.change(room.chat, |place| place.waiting_since = None);
-                Ok(())
-            }
-            Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
-            Err(error) => {
-                self.say(bot, room, &error.to_string(), None).await;
-                Ok(())
-            }
+        match self.inbox.opening_refused(opened)? {
+            None => self.places.change(room.chat, |place| place.waiting_since = None),
+            Some(refusal) => self.say(bot, room, &refusal, None).await,
         }
+        Ok(())
     }
 
     /// Says once that the group waits for a person who opens it.
@@ -129,14 +125,12 @@ impl Telegram {
         if !is_first {
             return;
         }
-        let text = "This group is not connected to a conversation yet. Nothing of it is stored. A \
-                    paired person with the right threads:admin can open it; otherwise the bots \
-                    leave after an hour.";
+        let text = format!("{WAITING}; otherwise the bots leave after an hour.");
         let button = Button { text: "Open".into(), data: OPEN.into() };
         let message = SendMessage {
             chat_id: room.chat,
             thread: room.topic,
-            text: text.into(),
+            text,
             buttons: vec![vec![button]],
             ..SendMessage::default()
         };
@@ -163,7 +157,7 @@ impl Telegram {
             return Ok("This is not a group.".into());
         };
         if !self.inbox.may_open(person) {
-            return Ok("This needs a pairing with the right threads:admin.".into());
+            return Ok(NO_RIGHT_TO_OPEN.into());
         }
         self.look_from_all(&room).await;
         let _opening = self.opening.lock().await;
@@ -173,13 +167,13 @@ impl Telegram {
         let place = self.places.get(chat_id).unwrap_or_default();
         let key = format!("{chat}:press:{message_id}");
         let opening = OpeningChat { chat, title: place.title, key };
-        match self.inbox.open(person, &opening, &self.agents_in(chat_id)).await {
-            Ok(_) => {
+        let opened = self.inbox.open(person, &opening, &self.agents_in(chat_id)).await;
+        match self.inbox.opening_refused(opened)? {
+            None => {
                 self.places.change(chat_id, |place| place.waiting_since = None);
                 Ok("The group is open.".into())
             }
-            Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
-            Err(error) => Ok(error.to_string()),
+            Some(refusal) => Ok(refusal),
         }
     }
 
@@ -210,7 +204,7 @@ impl Telegram {
             self.tell_opened(bot, room, opened).await?;
             return Box::pin(self.receive_again(bot, message, person)).await;
         }
-        let Some(earlier) = self.earlier_binding(&words.chat).await? else {
+        let Some(earlier) = self.inbox.earlier_binding(&words.chat).await? else {
             // The group was never opened. It still waits, and nothing of it is stored.
             self.places.change(room.chat, |place| {
                 let _ = place.waiting_since.get_or_insert_with(Instant::now);
@@ -219,28 +213,10 @@ impl Telegram {
         };
         // A group that was dissolved is for talks with one agent alone. If its binding was ended
         // in another way, a person with the right to open groups decided that, and may change it.
-        let may_talk = self.is_dissolved(&earlier).await? || self.inbox.may_open(person);
+        let may_talk = self.inbox.is_dissolved(&earlier).await? || self.inbox.may_open(person);
         match self.agent_addressed(message, &words).filter(|_| may_talk) {
             Some(agent) => self.talk_alone(bot, room, message, person, words, &agent).await,
             None => Ok(()),
-        }
-    }
-
-    /// Returns the conversation that was bound to a chat before: the binding itself was told there.
-    async fn earlier_binding(&self, chat: &Chat) -> Result<Option<StreamId>, TryAgain> {
-        let Some(hall) = self.weak.enter() else { return Err(passing(HallError::ShuttingDown)) };
-        let told = hall.store().outbox.of_target(&Target::Chat(chat.clone()), None, 1).await;
-        let told = told.map_err(|error| passing(error.into()))?;
-        Ok(told.into_iter().next().map(|delivery| delivery.stream))
-    }
-
-    /// True if a conversation has no agents any more: `/group dissolve` takes them out.
-    async fn is_dissolved(&self, stream: &StreamId) -> Result<bool, TryAgain> {
-        let seen = self.inbox.hall().view(stream, |state| state.agents().next().is_none()).await;
-        match seen {
-            Ok(is_empty) => Ok(is_empty),
-            Err(HallError::Deleted(_)) => Ok(false),
-            Err(error) => Err(passing(error)),
         }
     }
 
@@ -306,69 +282,6 @@ impl Telegram {
         self.enter(bot, &alone, message, person, &stream, words).await
     }
 
-    /// Invites the agent of a bot that joined a bound group, if the person who added it may.
-    async fn bring_in(
-        &self,
-        bot: &Bot,
-        room: &Room,
-        stream: &StreamId,
-        person: Option<Caller>,
-    ) -> Result<(), TryAgain> {
-        let agent = ParticipantId::new(self.agent_of(bot));
-        let id = agent.clone();
-        let is_here = self
-            .inbox
-            .hall()
-            .view(stream, move |state| state.participant(&id).is_some())
-            .await
-            .map_err(passing)?;
-        if is_here {
-            return Ok(());
-        }
-        let Some(person) = person else {
-            let text = format!(
-                "The bot of {agent} was added by a person who is not paired. A paired person can \
-                 invite the agent: /group add {agent}"
-            );
-            self.say(bot, room, &text, None).await;
-            return Ok(());
-        };
-        match self.inbox.bring_in(&person, stream, agent.as_str()).await {
-            Ok(_) => Ok(()),
-            Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
-            Err(error) => {
-                self.say(bot, room, &error.to_string(), None).await;
-                Ok(())
-            }
-        }
-    }
-
-    /// Removes the agent of a bot that is gone from a group. Its turn is cancelled. An agent stays
-    /// in a conversation that is bound to another group too: the admins of one group do not decide
-    /// for the other.
-    async fn take_out(&self, chat: &Chat, agent: &str) -> Result<(), TryAgain> {
-        let Some(stream) = self.inbox.bound(chat).await.map_err(passing)? else { return Ok(()) };
-        let here = chat.clone();
-        let bound =
-            self.inbox.hall().view(&stream, move |state| state.chats().any(|chat| chat != here));
-        if bound.await.map_err(passing)? {
-            return Ok(());
-        }
-        let controls = vec![Control::Uninvite(agent.to_owned())];
-        self.by_server(&stream, controls).await
-    }
-
-    /// Changes a conversation on behalf of the server itself. A refusal means that the change is
-    /// made already.
-    async fn by_server(&self, stream: &StreamId, controls: Vec<Control>) -> Result<(), TryAgain> {
-        let by = Actor { id: ParticipantId::moothall(), human: true, proven: true };
-        let command = ClientCommand::Control { by, controls };
-        match self.inbox.hall().submit(stream, command, None).await {
-            Ok(_) | Err(HallError::Rejected(_) | HallError::Deleted(_)) => Ok(()),
-            Err(error) => Err(passing(error)),
-        }
-    }
-
     /// Moves the binding of a group that became a supergroup, with those of its talks.
     ///
     /// # Errors
@@ -381,11 +294,7 @@ impl Telegram {
             let (Some(old), Some(new)) = (room(from).to_chat(), room(to).to_chat()) else {
                 continue;
             };
-            if let Some(stream) = self.inbox.bound(&old).await.map_err(passing)? {
-                let controls =
-                    vec![Control::Confirm, Control::UnbindChat(old), Control::BindChat(new)];
-                self.by_server(&stream, controls).await?;
-            }
+            self.inbox.move_binding(old, new).await?;
         }
         Ok(())
     }

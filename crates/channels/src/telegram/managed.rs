@@ -16,10 +16,11 @@ use moothall_kernel::time::{Millis, Timestamp};
 use super::Telegram;
 use super::bot::Bot;
 use super::client::{BotToken, CallFault, NewBotButton, SendMessage};
-use super::receive::{TryAgain, account_of, passing};
+use super::receive::account_of;
 use super::room::{Room, TELEGRAM};
 use super::update::ManagedBot;
 use crate::kept_bots::KeptBots;
+use crate::receive::{TryAgain, passing};
 
 /// Time for which a button makes a bot of an agent.
 const OFFER_VALID: Millis = Millis::from_secs(3600);
@@ -30,7 +31,7 @@ const NAMES_MAX: (usize, usize) = (64, 32);
 
 /// The open offers, and the place for the tokens of the bots that are made.
 pub(super) struct ManagedBots {
-    kept: Arc<KeptBots>,
+    pub(super) kept: KeptBots,
     /// The oldest first; at most one for each agent.
     offers: Mutex<Vec<BotOffer>>,
 }
@@ -54,7 +55,7 @@ struct ShownOffer {
 }
 
 impl ManagedBots {
-    pub(super) fn new(kept: Arc<KeptBots>) -> Self {
+    pub(super) fn new(kept: KeptBots) -> Self {
         Self { kept, offers: Mutex::default() }
     }
 
@@ -104,7 +105,7 @@ impl Telegram {
     ///
     /// # Errors
     /// [`ChannelError`] if no account got it.
-    pub(crate) async fn offer(
+    pub(super) async fn offer(
         &self,
         agent: &str,
         person: &ParticipantId,

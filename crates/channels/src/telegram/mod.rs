@@ -17,6 +17,7 @@ mod order;
 mod own;
 mod places;
 mod poll;
+mod port;
 mod receive;
 mod standing;
 mod status;
@@ -25,30 +26,38 @@ mod rich;
 mod typing;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
 
-use moothall_engine::channels::{BotState, PairingLink};
+use moothall_engine::channels::BotState;
+use moothall_engine::hall::HallError;
 use moothall_engine::residents::WeakHall;
 use moothall_kernel::chat::Chat;
-use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::slash;
 use moothall_kernel::time::Timestamp;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::config::TelegramConfig;
+use crate::groups::opening_line;
 use crate::inbox::Inbox;
 use crate::kept_bots::KeptBots;
+use crate::recent::MessageIndex;
+use crate::typing::show as show_typing;
 use bot::Bot;
 use client::{BotCommand, BotToken, Client, SendMessage};
 use drafts::Drafts;
 use managed::ManagedBots;
 use order::MessageOrder;
 use own::Suspects;
-use places::Places;
+use places::{MessageId, Places};
 use room::{Room, TELEGRAM};
+
+/// Name of the file that keeps the tokens of added bots.
+const BOTS_FILE: &str = "telegram-bots.json";
 
 /// Time after which the bots leave a group that no person opened.
 const WAITING_MAX: Duration = Duration::from_secs(3600);
@@ -64,6 +73,7 @@ pub struct Telegram {
     settings: TelegramConfig,
     bots: RwLock<Vec<Arc<Bot>>>,
     places: Places,
+    messages: MessageIndex<MessageId>,
     order: MessageOrder,
     suspects: Suspects,
     /// Time at which the server started.
@@ -80,14 +90,35 @@ pub struct Telegram {
 }
 
 impl Telegram {
-    /// Returns the channel with its configured bots, none of which is connected yet.
+    /// Opens the channel, and connects the bots of the configuration and those that were added at
+    /// run time. `folder` keeps the tokens of bots that are added.
+    ///
+    /// # Errors
+    /// [`HallError`] if the tokens cannot be read, or no HTTP client can be made.
+    pub(crate) fn open(
+        inbox: Arc<Inbox>,
+        settings: &TelegramConfig,
+        folder: PathBuf,
+        stopped: bool,
+    ) -> Result<Arc<Self>, HallError> {
+        let kept = KeptBots::open(folder, BOTS_FILE);
+        let kept = kept.map_err(|error| HallError::Failed(error.to_string()))?;
+        let telegram = Self::new(inbox, settings.clone(), kept, stopped);
+        let telegram = Arc::new(telegram.map_err(HallError::Failed)?);
+        if settings.enabled {
+            telegram.connect_all();
+        }
+        Ok(telegram)
+    }
+
+    /// Returns the channel, none of whose bots is connected yet.
     ///
     /// # Errors
     /// The reason in words, if no HTTP client can be made.
-    pub(crate) fn new(
+    fn new(
         inbox: Arc<Inbox>,
         settings: TelegramConfig,
-        kept: Arc<KeptBots>,
+        kept: KeptBots,
         stopped: bool,
     ) -> Result<Self, String> {
         let http = client::connector(&settings.base_url)?;
@@ -99,6 +130,7 @@ impl Telegram {
             settings,
             bots: RwLock::default(),
             places: Places::default(),
+            messages: MessageIndex::default(),
             order: MessageOrder::default(),
             suspects: Suspects::default(),
             started_at,
@@ -111,13 +143,29 @@ impl Telegram {
         })
     }
 
+    /// Connects the known bots, and starts the tasks beside them.
+    fn connect_all(self: &Arc<Self>) {
+        for (agent, token) in self.settings.bots.iter() {
+            match token.parse::<BotToken>() {
+                Ok(token) => drop(self.connect(agent, token)),
+                Err(error) => tracing::error!(agent, %error, "a bot cannot be connected"),
+            }
+        }
+        for (agent, token) in self.managed.kept.all() {
+            if let Ok(token) = token.parse::<BotToken>() {
+                self.connect(&agent, token);
+            }
+        }
+        self.watch();
+    }
+
     /// Returns a client with a bot's token.
-    pub(crate) fn client(&self, token: BotToken) -> Client {
+    fn client(&self, token: BotToken) -> Client {
         Client::new(self.http.clone(), &self.settings.base_url, token)
     }
 
     /// Returns the bots, in the order of the configuration.
-    pub(crate) fn bots(&self) -> Vec<Arc<Bot>> {
+    fn bots(&self) -> Vec<Arc<Bot>> {
         self.bots.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -126,7 +174,7 @@ impl Telegram {
     }
 
     /// Adds a bot, and connects it.
-    pub(crate) fn connect(self: &Arc<Self>, agent: &str, token: BotToken) -> Arc<Bot> {
+    fn connect(self: &Arc<Self>, agent: &str, token: BotToken) -> Arc<Bot> {
         let (client, rates) = (self.client(token), self.settings.rates);
         let bot = Arc::new(Bot::new(agent, client, rates, self.inbox.hall().now()));
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
@@ -146,36 +194,23 @@ impl Telegram {
     }
 
     /// True if the channel waits for the operator after a restore.
-    pub(crate) fn is_stopped(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         *self.stopped.borrow()
     }
 
-    /// Lets the channel and its bots run again. Returns false if nothing had stopped.
-    pub(crate) fn resume(&self) -> bool {
-        let now = self.inbox.hall().now();
-        let had_stopped = self.stopped.send_replace(false);
-        let released = self.bots().iter().filter(|bot| bot.release(now)).count();
-        had_stopped || released > 0
-    }
-
     /// Takes a bot away: it receives and sends nothing more.
-    pub(crate) fn disconnect(&self, agent: &str) {
+    fn disconnect(&self, agent: &str) {
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
         bots.iter().filter(|bot| bot.agent == agent).for_each(|bot| bot.stop());
         bots.retain(|bot| bot.agent != agent);
         self.places.forget_bot(agent);
     }
 
-    /// Ends the tasks of all bots.
-    pub(crate) fn close(&self) {
-        self.tasks().abort_all();
-    }
-
     /// Starts the tasks beside the bots: one shows typing, and one leaves groups which no person
     /// opens.
-    pub(crate) fn watch(self: &Arc<Self>) {
+    fn watch(self: &Arc<Self>) {
         let weak = Arc::downgrade(self);
-        self.tasks().spawn(typing::show(weak.clone(), self.inbox.hall().changes()));
+        self.tasks().spawn(show_typing(weak.clone(), self.inbox.hall().changes()));
         self.tasks().spawn(async move {
             loop {
                 tokio::time::sleep(LOOK_PAUSE).await;
@@ -212,7 +247,7 @@ impl Telegram {
     }
 
     /// Returns the agent that answers for a bot: the one of its name, or else the default one.
-    pub(crate) fn agent_of(&self, bot: &Bot) -> String {
+    fn agent_of(&self, bot: &Bot) -> String {
         let is_known = self.inbox.hall().registry().get(&bot.agent).is_some();
         match &self.settings.default_agent {
             Some(agent) if !is_known => agent.clone(),
@@ -311,32 +346,23 @@ impl Telegram {
 
     /// Returns the first line of a chat that was bound.
     fn opening(&self, room: &Room, agents: &[ParticipantId]) -> String {
-        let names: Vec<&str> = agents.iter().map(ParticipantId::as_str).collect();
         let place = self.places.get(room.chat).unwrap_or_default();
         let is_deaf =
             |bot: &&Arc<Bot>| room.is_group() && place.bots.get(&bot.agent) == Some(&false);
         let deaf: Vec<Arc<Bot>> = self.bots().iter().filter(is_deaf).cloned().collect();
         let hearing =
             self.deaf_line(room, &deaf).map_or_else(String::new, |line| format!("\n{line}"));
-        let who = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
-        format!(
-            "This chat is connected to a Moothall server. What paired people write here is \
-             recorded there, and shown to everybody who may read the conversation. Agents: {who}. \
-             /help lists the commands.{hearing}"
-        )
+        format!("{}{hearing}", opening_line(agents))
     }
 
-    /// Returns the links by which a pairing code reaches a bot.
-    pub(crate) fn pairing_links(&self, code: &str) -> Vec<PairingLink> {
-        let link = |bot: &Arc<Bot>| {
-            let url = format!("https://t.me/{}?start={code}", bot.username()?);
-            Some(PairingLink { agent: bot.agent.clone(), url })
-        };
-        self.bots().iter().filter_map(link).collect()
+    /// Returns the number of the newest message that a bot sees in a chat for an event.
+    fn message_at(&self, bot: &Bot, chat: i64, event: &(StreamId, Seq)) -> Option<i64> {
+        let [first, last] = [i64::MIN, i64::MAX].map(|number| MessageId::new(bot, chat, number));
+        self.messages.message_of(first..=last, event).map(MessageId::number)
     }
 
     /// True if a chat is one of Telegram.
-    pub(crate) fn serves(chat: &Chat) -> bool {
+    fn serves(chat: &Chat) -> bool {
         chat.channel() == TELEGRAM
     }
 }

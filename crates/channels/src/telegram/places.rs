@@ -1,23 +1,15 @@
-//! The chats in which the bots are, as far as updates told, and the messages that replies may
-//! refer to. All of it is in memory: what is unknown is learnt again.
+//! The chats in which the bots are, as far as updates told. All of it is in memory: what is unknown
+//! is learnt again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-use moothall_kernel::ids::{Seq, StreamId};
-
 use super::bot::Bot;
 use super::room::Room;
 
-/// Number of messages of all chats that replies can refer to.
-const MESSAGES_MAX: usize = 20_000;
-
 /// Number of messages of basic groups whose place among equal ones is remembered.
 const EQUALS_MAX: usize = 1_000;
-
-/// Number of messages of which an answer is remembered.
-const TAKEN_MAX: usize = 1_000;
 
 /// A chat in which bots are.
 #[derive(Clone, Debug, Default)]
@@ -52,20 +44,10 @@ impl Place {
 #[derive(Default)]
 pub struct Places {
     places: Mutex<BTreeMap<i64, Place>>,
-    messages: Mutex<MessageIndex>,
-    answered: Mutex<BTreeMap<i64, Instant>>,
-    /// The newest keys of messages that are answered in their chat.
-    taken: Mutex<VecDeque<String>>,
     /// The newest messages of basic groups, with what they have in common with equal ones.
     equals: Mutex<VecDeque<(MessageId, String)>>,
     /// Groups that became supergroups, with their new ids.
     moved: Mutex<BTreeMap<i64, i64>>,
-}
-
-#[derive(Default)]
-struct MessageIndex {
-    events: BTreeMap<MessageId, (StreamId, Seq)>,
-    order: VecDeque<MessageId>,
 }
 
 /// A message as Telegram numbers it.
@@ -83,6 +65,11 @@ impl MessageId {
     pub fn new(bot: &Bot, chat: i64, number: i64) -> Self {
         let is_shared = Room::new(chat, None).is_supergroup();
         Self { chat, seen_by: (!is_shared).then(|| bot.id()), number }
+    }
+
+    /// Returns the number of the message.
+    pub fn number(self) -> i64 {
+        self.number
     }
 }
 
@@ -134,46 +121,6 @@ impl Places {
         lock(&self.moved).get(&chat).copied().unwrap_or(chat)
     }
 
-    /// Notes which event of which conversation a message is.
-    pub fn note_message(&self, message: MessageId, stream: StreamId, seq: Seq) {
-        let mut index = lock(&self.messages);
-        if index.events.insert(message, (stream, seq)).is_none() {
-            index.order.push_back(message);
-        }
-        if index.order.len() > MESSAGES_MAX
-            && let Some(oldest) = index.order.pop_front()
-        {
-            index.events.remove(&oldest);
-        }
-    }
-
-    /// Returns the event that a message is, if it is known.
-    pub fn event_of(&self, message: MessageId) -> Option<(StreamId, Seq)> {
-        lock(&self.messages).events.get(&message).cloned()
-    }
-
-    /// Returns the number of the newest message that a bot sees in a chat for an event.
-    pub fn message_at(&self, bot: &Bot, chat: i64, event: &(StreamId, Seq)) -> Option<i64> {
-        let index = lock(&self.messages);
-        let [first, last] = [i64::MIN, i64::MAX].map(|number| MessageId::new(bot, chat, number));
-        let mut newest_first = index.events.range(first..=last).rev();
-        newest_first.find(|(_, at)| *at == event).map(|(message, _)| message.number)
-    }
-
-    /// True the first time for the key of a message. Several bots hear the same one, and one of
-    /// them answers.
-    pub fn take(&self, key: &str) -> bool {
-        let mut taken = lock(&self.taken);
-        if taken.iter().any(|known| known == key) {
-            return false;
-        }
-        if taken.len() == TAKEN_MAX {
-            taken.pop_front();
-        }
-        taken.push_back(key.to_owned());
-        true
-    }
-
     /// Returns how many equal messages a bot saw before this one: those of the same author with the
     /// same words in the same second. A message that arrives again has the same place.
     pub fn place_among_equals(&self, message: MessageId, print: &str) -> usize {
@@ -190,21 +137,5 @@ impl Places {
             equals.push_back((message, print.to_owned()));
             before
         })
-    }
-
-    /// Lets a message be answered, because its answer could not be made.
-    pub fn give_back(&self, key: &str) {
-        lock(&self.taken).retain(|known| known != key);
-    }
-
-    /// True once a minute for a chat: people who are not known get no more answers there.
-    pub fn may_answer(&self, chat: i64, now: Instant) -> bool {
-        let mut answered = lock(&self.answered);
-        answered.retain(|_, last| now.duration_since(*last).as_secs() < 60);
-        let is_free = !answered.contains_key(&chat);
-        if is_free {
-            answered.insert(chat, now);
-        }
-        is_free
     }
 }

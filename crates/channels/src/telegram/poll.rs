@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::Telegram;
 use super::bot::Bot;
 use super::client::CallFault;
-use super::receive::TryAgain;
 use super::update;
+use crate::receive::TryAgain;
 
 /// Time for which Telegram holds a request for updates that finds none.
 const POLL: Duration = Duration::from_secs(50);

@@ -4,11 +4,9 @@
 //! error that passes by itself leaves the update to be received again.
 
 use std::sync::Arc;
-use tokio::time::Instant;
 
-use moothall_engine::access::{AccessError, Caller, PairingOutcome};
+use moothall_engine::access::{AccessError, Caller};
 use moothall_engine::channels::BotState;
-use moothall_engine::hall::HallError;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::slash;
@@ -16,30 +14,12 @@ use moothall_kernel::slash;
 use super::Telegram;
 use super::bot::Bot;
 use super::places::MessageId;
-use super::room::{Room, TELEGRAM};
+use super::room::{Room, TELEGRAM, account_in};
 use super::update::{
     Attachment, AttachmentKind, Author, ChatKind, Message, Person, Update, UpdateKind,
 };
-use crate::inbox::{InboundWords, OpeningChat, is_passing};
-
-/// An error that passes by itself: the update is received again.
-#[derive(Debug)]
-pub(super) struct TryAgain {
-    /// The error, for the log.
-    pub(super) why: String,
-    /// True if the error is known to pass, so that the update waits for as long as it takes.
-    pub(super) is_known: bool,
-}
-
-impl TryAgain {
-    /// Returns the reason to receive an update again after an error that passes.
-    pub(super) fn after(error: &AccessError) -> Self {
-        // A conversation that cannot be read must not keep the bot from all others.
-        let is_unknown =
-            matches!(error, AccessError::Hall(HallError::Failed(_) | HallError::Unreadable(_)));
-        Self { why: error.to_string(), is_known: !is_unknown }
-    }
-}
+use crate::inbox::{InboundWords, OpeningChat};
+use crate::receive::{Entry, TryAgain, passing};
 
 impl Telegram {
     /// Takes an update that a bot received.
@@ -178,32 +158,17 @@ impl Telegram {
         // A command for one bot that the server does not know is words for its agent.
         let is_for_agent =
             words.to.is_some() && room.with.is_none() && slash::parse(&words.text).is_err();
-        if slash::is_command_line(&words.text) && !is_for_agent {
-            let key = words.key.clone();
-            if !self.places.take(&key) {
-                return Ok(());
-            }
-            let text = match self.inbox.command(person, stream, words).await {
-                Ok(text) => text,
-                Err(error) if is_passing(&error) => {
-                    self.places.give_back(&key);
-                    return Err(TryAgain::after(&error));
-                }
-                Err(error) => error.to_string(),
-            };
-            self.say(bot, room, &text, Some(message.message_id)).await;
-            return Ok(());
-        }
-        let text = slash::words(&words.text).to_owned();
-        match self.inbox.post(person, stream, InboundWords { text, ..words }).await {
-            Ok(Some(seq)) => {
+        match self.inbox.take_words(person, stream, words, is_for_agent).await? {
+            Entry::Posted(Some(seq)) => {
                 let id = MessageId::new(bot, message.chat.id, message.message_id);
-                self.places.note_message(id, stream.clone(), seq);
-                Ok(())
+                self.messages.note(id, (stream.clone(), seq));
             }
-            Ok(None) => Ok(()),
-            Err(error) => self.refuse(bot, room, message, error).await,
+            Entry::Answered(text) => {
+                self.say(bot, room, &text, Some(message.message_id)).await;
+            }
+            Entry::Posted(None) | Entry::Taken => {}
         }
+        Ok(())
     }
 
     /// Answers an error in the chat of the words. One that passes by itself is not answered,
@@ -215,13 +180,10 @@ impl Telegram {
         message: &Message,
         error: AccessError,
     ) -> Result<(), TryAgain> {
-        if is_passing(&error) {
-            return Err(TryAgain::after(&error));
-        }
-        let is_first =
-            room.to_chat().is_none_or(|chat| self.places.take(&self.key_of(bot, message, &chat)));
-        if is_first {
-            self.say(bot, room, &error.to_string(), Some(message.message_id)).await;
+        let Some(chat) = room.to_chat() else { return Ok(()) };
+        let key = self.key_of(bot, message, &chat);
+        if let Entry::Answered(text) = self.inbox.refusal(&key, error)? {
+            self.say(bot, room, &text, Some(message.message_id)).await;
         }
         Ok(())
     }
@@ -243,7 +205,7 @@ impl Telegram {
         }
         let replied = message.reply_to.as_ref();
         let id_of = |number| MessageId::new(bot, message.chat.id, number);
-        let reply_to = replied.and_then(|reply| self.places.event_of(id_of(reply.message_id)));
+        let reply_to = replied.and_then(|reply| self.messages.event_of(&id_of(reply.message_id)));
         let to = to.or_else(|| commanded.or_else(|| self.agent_meant(message)));
         InboundWords {
             account,
@@ -350,26 +312,8 @@ impl Telegram {
         account: &str,
         message: i64,
     ) -> Result<(), TryAgain> {
-        let text = match self.inbox.access().accept_pairing(code, account).await {
-            Ok(PairingOutcome::Paired(token)) => format!(
-                "You are now {} here, with the rights {}. What you write to this bot goes to its \
-                 agent. /help lists the commands.",
-                token.principal.id,
-                token.scopes.words().replace(' ', ", ")
-            ),
-            Ok(PairingOutcome::Already(token)) => format!(
-                "This account is paired with {} already. To pair it anew, unpair it first: \
-                 moothall channels unpair {account}",
-                token.principal.id
-            ),
-            Ok(PairingOutcome::Unknown) => {
-                "This code is not valid: it works once and for 15 minutes. Make a new one with \
-                 `moothall channels pair telegram`, or on the page."
-                    .to_owned()
-            }
-            Err(error) if is_passing(&error) => return Err(TryAgain::after(&error)),
-            Err(error) => error.to_string(),
-        };
+        let use_of_it = "What you write to this bot goes to its agent.";
+        let text = self.inbox.pair(code, account, use_of_it).await?;
         self.say(bot, room, &text, Some(message)).await;
         Ok(())
     }
@@ -381,7 +325,7 @@ impl Telegram {
         room: &Room,
         message: &Message,
     ) -> Result<(), TryAgain> {
-        if self.places.may_answer(room.chat, Instant::now()) {
+        if self.inbox.may_answer_stranger(&account_in(room)) {
             let text = format!(
                 "I am the bot of the agent {} in a Moothall server. I answer people whose account \
                  is paired with it. If you use that server: `moothall channels pair telegram`, or \
@@ -439,9 +383,4 @@ pub(super) fn account_of(person: &Person) -> String {
 fn pairing_code(text: &str) -> Option<&str> {
     let code = text.strip_prefix("/start ")?.trim();
     code.starts_with("pair_").then_some(code)
-}
-
-/// Returns the reason to receive an update again.
-pub(super) fn passing(error: HallError) -> TryAgain {
-    TryAgain::after(&error.into())
 }

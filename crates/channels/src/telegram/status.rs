@@ -21,7 +21,7 @@ impl Telegram {
     ///
     /// # Errors
     /// [`HallError`] if the bound chats cannot be read.
-    pub(crate) async fn status(&self) -> Result<ChannelStatus, HallError> {
+    pub(super) async fn read_status(&self) -> Result<ChannelStatus, HallError> {
         let bots = self.bots().iter().map(|bot| bot.status()).collect();
         let mut chats = Vec::new();
         let mut bound = self.inbox.hall().bound_chats().await?;

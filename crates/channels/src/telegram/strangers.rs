@@ -6,10 +6,10 @@ use moothall_kernel::ids::StreamId;
 
 use super::Telegram;
 use super::bot::Bot;
-use super::receive::{TryAgain, passing};
 use super::room::{Room, TELEGRAM};
 use super::update::{Author, Message};
 use crate::config::StrangersRule;
+use crate::receive::{TryAgain, passing};
 
 impl Telegram {
     /// Takes a message whose author is not a person. Words of our own bots are in the conversation

@@ -1,60 +1,14 @@
-//! Typing: while an agent thinks, its bot shows so in the chats of the conversation. It is shown
-//! only if the bot's limits leave room for it.
+//! Typing by the bot of an agent, if the bot's limits leave room for it.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 use tokio::time::Instant;
 
-use moothall_engine::hall::HallChange;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 
 use super::Telegram;
 use super::bot::Bot;
 use super::room::Room;
-
-/// Pause between two notices of typing. Telegram shows each for five seconds.
-const AGAIN_AFTER: Duration = Duration::from_secs(4);
-/// Longest time for which typing is shown.
-const SHOWN_MAX: Duration = Duration::from_secs(600);
-
-type Thinking = BTreeMap<(StreamId, ParticipantId), Instant>;
-
-/// Shows typing until the channel is closed.
-pub(super) async fn show(telegram: Weak<Telegram>, mut changes: Receiver<HallChange>) {
-    let mut thinking = Thinking::new();
-    let mut ticks = tokio::time::interval(AGAIN_AFTER);
-    loop {
-        tokio::select! {
-            change = changes.recv() => match change {
-                Ok(HallChange::Presence { stream, presence }) => {
-                    let key = (stream, presence.participant);
-                    if presence.state != "thinking" {
-                        thinking.remove(&key);
-                    } else {
-                        let Some(open) = telegram.upgrade() else { return };
-                        open.begin_drafts(&key.0, &key.1).await;
-                        if thinking.insert(key.clone(), Instant::now()).is_none() {
-                            open.show_typing(&key.0, &key.1).await;
-                        }
-                    }
-                }
-                Ok(_) | Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return,
-            },
-            _ = ticks.tick(), if !thinking.is_empty() => {
-                let Some(open) = telegram.upgrade() else { return };
-                thinking.retain(|_, since| since.elapsed() < SHOWN_MAX);
-                for (stream, agent) in thinking.keys() {
-                    open.show_typing(stream, agent).await;
-                }
-            }
-        }
-    }
-}
 
 impl Telegram {
     /// Returns the bot by which an agent speaks: its own, or else one that stands for it.
@@ -65,7 +19,7 @@ impl Telegram {
     }
 
     /// Shows in the chats of a conversation that an agent is typing.
-    async fn show_typing(&self, stream: &StreamId, agent: &ParticipantId) {
+    pub(super) async fn show_in_rooms(&self, stream: &StreamId, agent: &ParticipantId) {
         let bound = self
             .inbox
             .hall()

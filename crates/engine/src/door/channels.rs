@@ -23,12 +23,12 @@ impl Hall {
 
 impl Door {
     /// Returns the channels of this server; `None` if it has none.
-    fn channel_directory(&self) -> Option<Arc<dyn ChannelDirectory>> {
+    pub(super) fn channel_directory(&self) -> Option<Arc<dyn ChannelDirectory>> {
         self.hall.inner.channels.get().and_then(Weak::upgrade)
     }
 
     fn channel(&self, name: &str) -> Result<Arc<dyn ChannelDirectory>, ChannelError> {
-        self.channel_directory().ok_or_else(|| ChannelError::Unknown(name.to_owned()))
+        self.channel_directory().ok_or_else(|| ChannelError::unknown(name, &[]))
     }
 
     /// Lists the channels. Chats whose conversations are out of the caller's reach are left out,

@@ -55,9 +55,14 @@ impl Door {
     /// Rejects a chat that no channel serves: its deliveries would wait for ever.
     fn check_channels(&self, command: &ClientCommand) -> Result<(), HallError> {
         let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
+        let carries = self.hall.inner.outbox.has_handler(TargetKind::Chat);
+        let directory = self.channel_directory();
+        let is_served = |chat: &Chat| {
+            carries && directory.as_ref().is_none_or(|directory| directory.serves(chat.channel()))
+        };
         for control in controls {
             if let Control::BindChat(chat) = control
-                && !self.hall.inner.outbox.has_handler(TargetKind::Chat)
+                && !is_served(chat)
             {
                 let message = format!(
                     "This server has no channel to {}. Configure the channel first.",

@@ -1,0 +1,146 @@
+//! The treatment of words that every channel shares: commands are run, other words are posted, and
+//! accounts are paired.
+
+use moothall_engine::access::{AccessError, Caller, PairingOutcome};
+use moothall_engine::hall::HallError;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::slash;
+
+use crate::inbox::{InboundWords, Inbox, is_passing};
+
+/// Number of hexadecimal digits that tell the edits of a message apart.
+const PRINT_CHARS: usize = 16;
+
+/// An error that passes by itself: what was received is received again.
+#[derive(Debug)]
+pub(crate) struct TryAgain {
+    /// The error, for the log.
+    pub(crate) why: String,
+    /// True if the error is known to pass, so that it is tried for as long as it takes.
+    pub(crate) is_known: bool,
+}
+
+impl TryAgain {
+    /// Returns the reason to receive something again after an error that passes.
+    pub(crate) fn after(error: &AccessError) -> Self {
+        // A conversation that cannot be read must not keep a channel from all others.
+        let is_unknown =
+            matches!(error, AccessError::Hall(HallError::Failed(_) | HallError::Unreadable(_)));
+        Self { why: error.to_string(), is_known: !is_unknown }
+    }
+}
+
+/// Returns the reason to receive something again.
+pub(crate) fn passing(error: HallError) -> TryAgain {
+    TryAgain::after(&error.into())
+}
+
+/// The effect of words of a paired person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The words are in the conversation, at this position if they entered now.
+    Posted(Option<Seq>),
+    /// The words were a command or were refused; with the answer for the chat.
+    Answered(String),
+    /// Another copy of the message is answered.
+    Taken,
+}
+
+impl InboundWords {
+    /// Returns the words as a version that enters in place of an earlier one, once.
+    pub(crate) fn replacing(self) -> Self {
+        let text = slash::words(&self.text).to_owned();
+        let print = blake3::hash(text.as_bytes()).to_hex();
+        let key = format!("edit:{}:{}", self.key, &print[..PRINT_CHARS]);
+        Self { key, text, ..self }
+    }
+}
+
+impl Inbox {
+    /// Runs a command or posts words. `is_for_agent` is true if a line that looks like an unknown
+    /// command is meant for an agent.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if they could not be stored now.
+    pub(crate) async fn take_words(
+        &self,
+        person: &Caller,
+        stream: &StreamId,
+        words: InboundWords,
+        is_for_agent: bool,
+    ) -> Result<Entry, TryAgain> {
+        if slash::is_command_line(&words.text) && !is_for_agent {
+            return self.take_command(person, stream, words).await;
+        }
+        let (key, text) = (words.key.clone(), slash::words(&words.text).to_owned());
+        match self.post(person, stream, InboundWords { text, ..words }).await {
+            Ok(seq) => Ok(Entry::Posted(seq)),
+            Err(error) => self.refusal(&key, error),
+        }
+    }
+
+    async fn take_command(
+        &self,
+        person: &Caller,
+        stream: &StreamId,
+        words: InboundWords,
+    ) -> Result<Entry, TryAgain> {
+        let key = words.key.clone();
+        if !self.take(&key) {
+            return Ok(Entry::Taken);
+        }
+        match self.command(person, stream, words).await {
+            Ok(text) => Ok(Entry::Answered(text)),
+            Err(error) if is_passing(&error) => {
+                self.give_back(&key);
+                Err(TryAgain::after(&error))
+            }
+            Err(error) => Ok(Entry::Answered(error.to_string())),
+        }
+    }
+
+    /// Returns the answer to words that were refused, once for the key of their message.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if the error passes by itself, because the words are received again.
+    pub(crate) fn refusal(&self, key: &str, error: AccessError) -> Result<Entry, TryAgain> {
+        if is_passing(&error) {
+            return Err(TryAgain::after(&error));
+        }
+        Ok(if self.take(key) { Entry::Answered(error.to_string()) } else { Entry::Taken })
+    }
+
+    /// Pairs the account that sent a code with the person who made it. Returns the answer for the
+    /// account; `use_of_it` is the sentence of it that says what the account is for.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if the pairing could not be kept now.
+    pub(crate) async fn pair(
+        &self,
+        code: &str,
+        account: &str,
+        use_of_it: &str,
+    ) -> Result<String, TryAgain> {
+        Ok(match self.access().accept_pairing(code, account).await {
+            Ok(PairingOutcome::Paired(token)) => format!(
+                "You are now {} here, with the rights {}. {use_of_it} /help lists the commands.",
+                token.principal.id,
+                token.scopes.words().replace(' ', ", ")
+            ),
+            Ok(PairingOutcome::Already(token)) => format!(
+                "This account is paired with {} already. To pair it anew, unpair it first: \
+                 moothall channels unpair {account}",
+                token.principal.id
+            ),
+            Ok(PairingOutcome::Unknown) => {
+                let channel = account.split_once(':').map_or(account, |(channel, _)| channel);
+                format!(
+                    "This code is not valid: it works once and for 15 minutes. Make a new one \
+                     with `moothall channels pair {channel}`, or on the page."
+                )
+            }
+            Err(error) if is_passing(&error) => return Err(TryAgain::after(&error)),
+            Err(error) => error.to_string(),
+        })
+    }
+}
