@@ -54,6 +54,11 @@ impl MemoryLog {
         Self::default()
     }
 
+    /// Gives the log this id, so that a simulated run can be repeated.
+    pub fn with_id(self, id: String) -> Self {
+        Self { id: LogId(id), ..self }
+    }
+
     /// Returns a copy that has another id, as a restored backup has one.
     pub fn restored(&self) -> Self {
         Self { tables: Mutex::new(self.tables().clone()), id: LogId::default() }

@@ -259,7 +259,7 @@ impl Decider<'_> {
     }
 
     /// Returns the waiting turn whose causes another turn of the participant may answer, or that
-    /// may answer those of another: not a hosted one. A planted bug takes the newest, hosted or not.
+    /// may answer those of another: not a hosted one. A planted bug takes hosted ones too.
     fn next_to_cover(&self, id: &ParticipantId) -> Option<&Turn> {
         let waits = |turn: &&Turn| turn.participant == *id && turn.running.is_none();
         let mut newest_first = self.state.floor.turns.values().rev();

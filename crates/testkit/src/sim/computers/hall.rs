@@ -50,6 +50,7 @@ pub(super) struct SimComputer {
     server: Arc<MemoryServer>,
     ledger: SharedLedger,
     requests: u64,
+    restores: u64,
 }
 
 /// A process of a computer.
@@ -106,10 +107,21 @@ impl SimComputer {
     ) -> Self {
         let folder = tempfile::tempdir().unwrap_or_else(|error| unreachable!("a folder: {error}"));
         let id = lock(&ledger).ids[place];
-        let (log, process, backup) = <_>::default();
-        let requests = 0;
-        let computer =
-            Self { place, id, folder, log, process, terminal, backup, server, ledger, requests };
+        let log = Arc::new(MemoryLog::new().with_id(format!("log 0 of c{place}")));
+        let (process, backup, requests, restores) = <_>::default();
+        let computer = Self {
+            place,
+            id,
+            folder,
+            log,
+            process,
+            terminal,
+            backup,
+            server,
+            ledger,
+            requests,
+            restores,
+        };
         let parsed = (name(place).parse().ok(), "redis://127.0.0.1".parse().ok());
         if let (Some(name), Some(redis)) = parsed {
             let _ =
@@ -244,7 +256,9 @@ impl SimComputer {
     pub(super) fn restore(&mut self) -> bool {
         let backup = self.backup.as_ref().filter(|_| self.process.is_none());
         let Some((backup, owed, turns)) = backup else { return false };
-        self.log = Arc::new(backup.restored());
+        self.restores += 1;
+        let id = format!("log {} of c{}", self.restores, self.place);
+        self.log = Arc::new(backup.restored().with_id(id));
         self.terminal = self.terminal.as_ref().map(|terminal| Arc::new(terminal.anew()));
         let mut ledger = lock(&self.ledger);
         ledger.owed[self.place].clone_from(owed);
