@@ -13,7 +13,11 @@ pub mod model_server;
 #[cfg(feature = "fakes")]
 pub mod fake_tui;
 #[cfg(feature = "fakes")]
+mod connection;
+#[cfg(feature = "fakes")]
 pub mod telegram;
+#[cfg(feature = "fakes")]
+pub mod matrix;
 #[cfg(feature = "fakes")]
 pub mod redis;
 #[cfg(feature = "fakes")]

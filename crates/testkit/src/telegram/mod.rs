@@ -32,7 +32,6 @@ mod ephemeral;
 mod managed;
 mod asking;
 mod polling;
-mod connection;
 mod routes;
 mod draft;
 mod people;
@@ -59,7 +58,7 @@ pub use journal::{BotCall, CallOutcome};
 pub use shown::{ShownButton, ShownMessage};
 pub use world::{Bot, ChatId, MessageKey, PersonId, PressAnswer};
 
-use connection::{BreakableListener, Connections};
+use crate::connection::{BreakableListener, Connections};
 use world::TelegramWorld;
 
 /// The variable with the folder for journals.

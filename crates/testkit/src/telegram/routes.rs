@@ -10,13 +10,13 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::connection::ConnectionHandle;
 use super::faults::{TelegramFault, make_odd};
 use super::journal::{BotCall, CallOutcome};
 use super::refusal::Refusal;
 use super::sending::Params;
 use super::spec::{self, MethodSpec};
 use super::{ServerState, polling};
+use crate::connection::ConnectionHandle;
 
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 const PAGE: &str = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";

@@ -33,16 +33,16 @@ impl Switch {
 
 /// A handler's hold on the connection of its request.
 #[derive(Clone)]
-pub(super) struct ConnectionHandle(Arc<Switch>);
+pub(crate) struct ConnectionHandle(Arc<Switch>);
 
 impl ConnectionHandle {
     /// Closes the connection without a further byte.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.0.set(CLOSE);
     }
 
     /// Resets the connection without a further byte.
-    pub(super) fn reset(&self) {
+    pub(crate) fn reset(&self) {
         self.0.set(RESET);
     }
 }
@@ -55,7 +55,7 @@ impl Connected<IncomingStream<'_, BreakableListener>> for ConnectionHandle {
 
 /// All connections of a server.
 #[derive(Clone, Default)]
-pub(super) struct Connections(Arc<Mutex<Vec<Weak<Switch>>>>);
+pub(crate) struct Connections(Arc<Mutex<Vec<Weak<Switch>>>>);
 
 impl Connections {
     fn add(&self) -> Arc<Switch> {
@@ -67,16 +67,16 @@ impl Connections {
     }
 
     /// Closes all connections.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().filter_map(Weak::upgrade).for_each(|switch| switch.set(CLOSE));
     }
 }
 
 /// A listener whose connections can be broken.
-pub(super) struct BreakableListener {
-    pub(super) listener: TcpListener,
-    pub(super) connections: Connections,
+pub(crate) struct BreakableListener {
+    pub(crate) listener: TcpListener,
+    pub(crate) connections: Connections,
 }
 
 impl Listener for BreakableListener {
@@ -94,7 +94,7 @@ impl Listener for BreakableListener {
 }
 
 /// A connection with its switch.
-pub(super) struct BreakableStream {
+pub(crate) struct BreakableStream {
     stream: TcpStream,
     switch: Arc<Switch>,
 }
