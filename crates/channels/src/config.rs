@@ -13,6 +13,8 @@ use crate::telegram::bucket::CallRates;
 pub struct ChannelsConfig {
     /// `[channels.telegram]`.
     pub telegram: TelegramConfig,
+    /// `[channels.matrix]`; `None` without such a section.
+    pub matrix: Option<MatrixConfig>,
 }
 
 impl ChannelsConfig {
@@ -58,6 +60,39 @@ impl Default for TelegramConfig {
             rich: RichRule::default(),
             bots: BotTable::default(),
             rates: if crash::is_unlimited() { CallRates::UNLIMITED } else { CallRates::TELEGRAM },
+        }
+    }
+}
+
+/// `[channels.matrix]`: the server as an application service of a Matrix homeserver.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MatrixConfig {
+    /// False if the homeserver is not used.
+    pub enabled: bool,
+    /// The address of the homeserver's client-server API.
+    pub homeserver: String,
+    /// The file with the registration, as `moothall matrix registration` writes it.
+    pub registration: String,
+    /// The address on which the server listens for the homeserver; by default that of the
+    /// registration.
+    pub bind: Option<String>,
+    /// True if the homeserver is trusted with answers to questions: it can write in the name of
+    /// each of its users. (Ruling 39.)
+    pub trusted: bool,
+    /// The treatment of words of people who are not paired.
+    pub strangers: StrangersRule,
+}
+
+impl Default for MatrixConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            homeserver: String::new(),
+            registration: String::new(),
+            bind: None,
+            trusted: false,
+            strangers: StrangersRule::default(),
         }
     }
 }

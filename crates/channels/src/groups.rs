@@ -110,6 +110,33 @@ impl Inbox {
         self.by_server(&stream, controls).await
     }
 
+    /// Ends the binding of a chat on behalf of the server itself.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if the change could not be stored now.
+    pub(crate) async fn unbind_by_server(&self, chat: Chat) -> Result<(), TryAgain> {
+        let Some(stream) = self.bound(&chat).await.map_err(passing)? else { return Ok(()) };
+        self.by_server(&stream, vec![Control::UnbindChat(chat)]).await
+    }
+
+    /// Binds a conversation to a chat for a person.
+    ///
+    /// # Errors
+    /// [`AccessError`] if the person may not, or another chat is bound.
+    pub(crate) async fn bind(
+        &self,
+        by: &Caller,
+        stream: &StreamId,
+        chat: Chat,
+    ) -> Result<(), AccessError> {
+        let door = self.hall().as_(by.clone());
+        let controls = vec![Control::BindChat(chat)];
+        let command = ClientCommand::Control { by: by.asking_as(None)?, controls };
+        let permitted = door.permit(stream, command).await?;
+        door.submit(permitted, None).await?;
+        Ok(())
+    }
+
     /// Changes a conversation on behalf of the server itself. A refusal means that the change is
     /// made already.
     async fn by_server(&self, stream: &StreamId, controls: Vec<Control>) -> Result<(), TryAgain> {

@@ -14,6 +14,7 @@ pub mod outbound;
 mod carriage;
 mod typing;
 pub mod telegram;
+pub mod matrix;
 mod recent;
 mod kept_bots;
 mod restored;
@@ -21,6 +22,7 @@ mod restored;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::access::{Access, Mode};
@@ -32,11 +34,15 @@ use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome
 use moothall_engine::ports::{Delivery, Target, TargetKind};
 use moothall_kernel::ids::ParticipantId;
 
-pub use config::{ChannelsConfig, TelegramConfig};
+pub use config::{ChannelsConfig, MatrixConfig, TelegramConfig};
 use inbox::Inbox;
+use matrix::Matrix;
 use port::Channel;
 use restored::LogFile;
 use telegram::Telegram;
+
+/// Pause of deliveries to a channel that is not configured.
+const NO_CHANNEL_PAUSE: Duration = Duration::from_secs(60);
 
 /// The channels of a server. Dropping them ends their tasks.
 pub struct Channels {
@@ -66,9 +72,13 @@ impl Channels {
     ) -> Result<Self, HallError> {
         let inbox = Inbox::new(hall.clone(), Access::new(hall.clone(), mode, None));
         let (log, stopped) = LogFile::open(hall, &folder).await?;
-        let telegram = Telegram::open(inbox, &config.telegram, folder, stopped)?;
+        let telegram = Telegram::open(inbox.clone(), &config.telegram, folder, stopped)?;
+        let mut channels: Vec<Arc<dyn Channel>> = vec![telegram];
+        if let Some(settings) = config.matrix.filter(|settings| settings.enabled) {
+            channels.push(Matrix::open(inbox, &settings, stopped)?);
+        }
         let inner = Arc::new(Directory {
-            channels: vec![telegram],
+            channels,
             log,
             hall: hall.clone(),
             carries: AtomicBool::new(false),
@@ -104,7 +114,11 @@ impl DeliveryHandler for ChatCourier {
         };
         match directory.named(chat.channel()) {
             Ok(channel) => channel.carry(delivery, chat, notes).await,
-            Err(_) => Outcome::Failed(format!("this server has no channel to {}", chat.key())),
+            // A person can configure the channel again, so the words wait.
+            Err(_) => Outcome::Later {
+                why: format!("this server has no channel to {}", chat.key()),
+                after: Some(NO_CHANNEL_PAUSE),
+            },
         }
     }
 }

@@ -52,6 +52,8 @@ pub struct OutboundWords {
     /// The place in which a person wrote, such as `page`, and that the name is not proven; `None`
     /// for words that the agent itself said.
     pub place: Option<String>,
+    /// True if a person said the words elsewhere, under the person's own credential.
+    pub is_person: bool,
     /// The words, as Markdown.
     pub text: String,
     /// The position of the event that the words reply to.
@@ -193,6 +195,7 @@ fn words(posted: &Posted, name: String) -> Outbound {
         from: posted.from.clone(),
         name,
         place: place_of(posted),
+        is_person: posted.kind == Kind::Human && !posted.unproven && posted.typed_at.is_none(),
         text: posted.body.clone(),
         reply_to: posted.reply_to.as_ref().map(|cause| cause.seq),
     })

@@ -80,7 +80,7 @@ impl Stage {
             rates,
             ..TelegramConfig::default()
         };
-        let config = ChannelsConfig { telegram };
+        let config = ChannelsConfig { telegram, ..ChannelsConfig::default() };
         let kept = folder.path().to_owned();
         let channels = Channels::open(&hall, Mode::Local, config, kept).await.unwrap();
         Self { hall, store, _channels: channels, folder }

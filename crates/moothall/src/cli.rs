@@ -26,7 +26,8 @@ pub use self::access::{
     NewInvitation, NewToken, RevokedToken, Token, TokenId,
 };
 pub use self::channels::{
-    Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing, OfferedBot,
+    Account, Binding, BotOf, ChannelCommand, Channels, MatrixCommand, NewBotArgs, NewPairing,
+    NewRegistration, OfferedBot,
 };
 pub use self::computers::{ComputerCommand, Computers, ForgottenComputer, JoinedLine, OwnComputer};
 pub use self::export::{Export, ExportFormat};
@@ -320,6 +321,7 @@ pub enum Command {
         ("moothall channels", "the bots, what they can hear, and their chats"),
         ("moothall channels add telegram analyst", "paste the token that @BotFather gave"),
         ("moothall channels offer telegram writer", "get a button that makes its bot"),
+        ("moothall channels add matrix analyst", "make its account; no token is needed"),
         ("moothall channels pair telegram", "print the link that makes your account you"),
         (
             "moothall channels pair telegram --scope permissions:answer --scope threads:admin",
@@ -329,6 +331,18 @@ pub enum Command {
         ("moothall channels unpair telegram:4711", ""),
     ]))]
     Channels(Channels),
+    /// Prepare the channel to Matrix
+    #[command(subcommand, after_help = examples(&[
+        (
+            "moothall matrix registration --domain example.org",
+            "write the file that the homeserver and [channels.matrix] name",
+        ),
+        (
+            "moothall matrix registration --domain example.org --url http://10.0.0.5:29331",
+            "for a homeserver on another computer",
+        ),
+    ]))]
+    Matrix(MatrixCommand),
     /// Pair this computer with others, so that sessions on all of them can be told apart
     ///
     /// Each computer keeps its own conversations. They meet at a Redis, which only carries what one

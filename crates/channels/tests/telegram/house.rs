@@ -112,7 +112,7 @@ impl House {
         };
         change(&mut settings);
         let folder = tempfile::tempdir().unwrap();
-        let config = ChannelsConfig { telegram: settings };
+        let config = ChannelsConfig { telegram: settings, ..ChannelsConfig::default() };
         let channels =
             Channels::open(&hall, Mode::Local, config, folder.path().to_owned()).await.unwrap();
         telegram.wait_for(|it| bots.iter().all(|bot| it.is_polling(bot))).await;

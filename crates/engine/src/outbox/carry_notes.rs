@@ -26,6 +26,15 @@ impl SentPart {
     }
 }
 
+/// A message of which it is not known if it was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartInDoubt {
+    /// The message, without its id.
+    pub part: SentPart,
+    /// Time of the first attempt, in milliseconds since 1970.
+    pub since: i64,
+}
+
 /// The notes of one delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarryNotes {
@@ -35,6 +44,9 @@ pub struct CarryNotes {
     /// The number of the part that is being sent, from 0. After a crash it may have arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sending: Option<usize>,
+    /// The part that is being sent, if the channel can look for it in the chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<PartInDoubt>,
     /// True if the product refused the formatting, so that the parts are plain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plain: bool,
@@ -72,7 +84,7 @@ impl CarryNotes {
     /// and those before it are not.
     #[must_use]
     pub fn to_go_on(self) -> Self {
-        Self { sending: None, why: None, ..self }
+        Self { sending: None, doubt: None, why: None, ..self }
     }
 
     /// Returns the text to keep with the delivery.

@@ -20,7 +20,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-pub use carry_notes::{CarryNotes, SentPart};
+pub use carry_notes::{CarryNotes, PartInDoubt, SentPart};
 pub use command::{ConversationStart, HOPS_MAX, OutboxEntry, StreamCommand};
 pub use handler::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome};
 pub use post_command::PostCommand;

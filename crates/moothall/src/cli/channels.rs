@@ -18,7 +18,7 @@ pub struct Channels {
 pub enum ChannelCommand {
     /// List the channels, their bots and their chats; the default
     List,
-    /// Give an agent a bot; the token is read from standard input
+    /// Give an agent a bot; the token is read from standard input. Matrix needs none
     Add(NewBotArgs),
     /// Send your paired accounts a button that makes a bot for an agent, without a copied token
     ///
@@ -40,6 +40,29 @@ pub enum ChannelCommand {
     Bind(Binding),
     /// End the binding of a conversation to a chat
     Unbind(Binding),
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum MatrixCommand {
+    /// Write a registration with fresh tokens
+    ///
+    /// The homeserver names the file in app_service_config_files, and this server in
+    /// [channels.matrix]. Both need it, and other users must not read it. An existing file is not
+    /// replaced.
+    Registration(NewRegistration),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct NewRegistration {
+    /// Name of the homeserver: the part behind the colon in the ids of its users
+    #[arg(long, value_name = "NAME")]
+    pub domain: String,
+    /// Address at which the homeserver reaches this server
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:29331")]
+    pub url: String,
+    /// The file to write
+    #[arg(long, value_name = "FILE", default_value = "matrix-registration.yaml")]
+    pub out: PathBuf,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -107,7 +130,8 @@ pub struct Binding {
     /// The conversation
     #[command(flatten)]
     pub thread: Thread,
-    /// The chat, such as telegram:-100123, or telegram:-100123:7 for a topic
+    /// The chat, such as telegram:-100123, telegram:-100123:7 for a topic, or
+    /// matrix:!abc:example.org
     #[arg(value_name = "CHAT")]
     pub chat: String,
     /// Bind it although the conversation is bound to another chat, whose members then read along

@@ -19,6 +19,9 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
 use crate::threads;
 
+/// The channel whose accounts are made by a registration.
+const MATRIX: &str = "matrix";
+
 pub async fn run(context: &Context, args: &Channels) -> Result<(), Fault> {
     match &args.action {
         None | Some(ChannelCommand::List) => list(context).await,
@@ -113,7 +116,8 @@ fn work(chat: &ChatEntry, currency: &str) -> String {
 
 /// Gives an agent a bot, and prints the next step.
 async fn add(context: &Context, args: &NewBotArgs) -> Result<(), Fault> {
-    let token = read_token(args)?;
+    // The accounts of Matrix need no token of their own.
+    let token = if args.channel == MATRIX { String::new() } else { read_token(args)? };
     let request = NewBot { agent: args.agent.clone(), token };
     let path = format!("/channels/{}/bots", segment(&args.channel));
     let bot: BotEntry = context.client.post(&path, &request).await?;
@@ -203,7 +207,10 @@ async fn pair(context: &Context, args: &NewPairing) -> Result<(), Fault> {
     }
     if code.links.is_empty() {
         context.printer.line(&format!("/start {}", code.code))?;
-        note("Send this line to a bot in a private chat.");
+        note(&format!(
+            "Send this line to a bot in a private chat. `moothall channels` names the bots of {}.",
+            args.channel
+        ));
     } else {
         note("Open one of these links on your phone, and tap Start.");
     }

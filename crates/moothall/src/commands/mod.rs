@@ -26,6 +26,7 @@ mod join;
 mod link;
 mod list;
 mod markdown;
+mod matrix;
 mod mcp;
 mod new;
 mod outcome;
@@ -82,6 +83,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Audit(args) => return audit::run(&args, &printer),
         Command::Backup(args) => return backup::run(&args, &printer).await,
         Command::Init(args) => return init::run(&args, &printer),
+        Command::Matrix(command) => return matrix::run(&command, &printer),
         Command::Config(action) => return configuration::run(&action, &printer),
         Command::Completions(args) => return help::completions(&args),
         Command::Complete(args) => return complete::run(global, &args, &printer).await,
@@ -145,6 +147,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         | Command::Audit(_)
         | Command::Backup(_)
         | Command::Init(_)
+        | Command::Matrix(_)
         | Command::Config(_)
         | Command::Completions(_)
         | Command::Complete(_)

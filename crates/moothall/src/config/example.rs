@@ -1,16 +1,17 @@
 //! `moothall.example.toml`, generated from the configuration types and one table of descriptions.
 
 use moothall_agents::{AgentConfig, ProfileConfig};
-use moothall_channels::TelegramConfig;
 use moothall_channels::config::BotConfig;
+use moothall_channels::{MatrixConfig, TelegramConfig};
 use moothall_computers::bridge::config::ComputerConfig;
 use moothall_engine::budgets::BudgetsConfig;
 use moothall_terminals::SessionsConfig;
 
+use super::channel_entries::{BOT, MATRIX, TELEGRAM};
 use super::{LimitsConfig, POLICY_KEYS, ServerConfig, TlsConfig, keys_of};
 
 /// A key, a TOML value, and a description. The value is the default if the key has one.
-type Entry = (&'static str, &'static str, &'static str);
+pub(super) type Entry = (&'static str, &'static str, &'static str);
 
 /// A section: its title, its description, the keys of its type, and their descriptions.
 struct Section {
@@ -379,38 +380,6 @@ const AGENT: &[Entry] = &[
     ("price_output", "15.0", "llm: price of a million output tokens."),
 ];
 
-const TELEGRAM: &[Entry] = &[
-    ("enabled", "true", "False: the bots are not connected."),
-    (
-        "base_url",
-        "\"https://api.telegram.org\"",
-        "Address of the Bot API, for a Bot API server of your own.",
-    ),
-    (
-        "default_agent",
-        "\"analyst\"",
-        "Agent that answers for a bot whose name no agent has. Unset: such a bot only relays.",
-    ),
-    (
-        "strangers",
-        "\"drop\"",
-        "Words of people who are not paired. `drop`: they are dropped and counted. `observe`: they are kept as data that wakes no agent, 20 a minute for a chat.",
-    ),
-    (
-        "rich",
-        "\"never\"",
-        "Rich messages, which draw headings, lists and tables. `auto`: texts that have them, and \
-         long ones, are sent so. Older Telegram apps show a placeholder for them.",
-    ),
-];
-
-const BOT: &[Entry] = &[(
-    "bot_token",
-    "\"${TELEGRAM_BOT_TOKEN_ANALYST}\"",
-    "Token of the bot, as @BotFather gave it. `moothall channels add telegram analyst` keeps one \
-     without this file.",
-)];
-
 const COMPUTER: &[Entry] = &[(
     "allow",
     "[\"list\", \"message\", \"link\", \"read\"]",
@@ -488,6 +457,13 @@ fn sections() -> Vec<Section> {
             about: "The bot of an agent, under the agent's name.",
             keys: keys_of::<BotConfig>().to_vec(),
             entries: BOT,
+        },
+        Section {
+            title: "channels.matrix",
+            about: "Matrix: an application service of a homeserver, with an account for each \
+                    agent. See docs/matrix.md.",
+            keys: keys_of::<MatrixConfig>().to_vec(),
+            entries: MATRIX,
         },
         Section {
             title: "computers.workstation",

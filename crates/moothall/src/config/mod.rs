@@ -4,6 +4,8 @@
 mod document;
 #[cfg(test)]
 mod example;
+#[cfg(test)]
+mod channel_entries;
 mod restart;
 #[cfg(test)]
 mod tests;

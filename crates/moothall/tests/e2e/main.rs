@@ -7,6 +7,7 @@ mod chat_restore;
 mod chat_words;
 mod telegram;
 mod channels;
+mod matrix;
 mod computers;
 mod harness;
 mod terminal;
