@@ -14,7 +14,7 @@ use super::Matrix;
 use super::carry::{PartResult, part_of};
 use super::client::MatrixFault;
 use super::content::{CARD, card_content, edit_of};
-use super::events::RoomEvent;
+use super::events::{RoomEvent, unanswered};
 use super::message::replied_event;
 use super::names::Ghost;
 use super::room::{MATRIX, MatrixRoom, account_of};
@@ -222,7 +222,10 @@ impl Matrix {
         person: Option<&Caller>,
     ) -> Result<bool, TryAgain> {
         let Some(shown) = self.event_in(&heard.room.id, event).await else { return Ok(false) };
-        let code = shown["content"][CARD].as_str();
+        // Another member of the room can copy the code of a card below other words.
+        let domain = self.domain().await.map_err(|fault| unanswered(&fault))?;
+        let by = shown["sender"].as_str().and_then(|user| Ghost::of(user, &domain));
+        let code = shown["content"][CARD].as_str().filter(|_| by.is_some());
         let Some(card) = code.and_then(|code| CardAnswer::read(code, &self.card_key())) else {
             return Ok(false);
         };

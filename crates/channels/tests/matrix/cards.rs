@@ -51,6 +51,26 @@ async fn a_reply_with_a_number_answers_and_a_forged_card_does_not() {
     assert!(!house.homeserver.texts(&private).iter().any(|text| text.contains("Answered: Yes")));
 }
 
+/// Another member of the room copies the code of a card below harmless words.
+#[tokio::test]
+async fn a_copied_card_answers_nothing() {
+    let house = House::open().await;
+    let (room, stream) = house.open_room().await;
+    house.ask(&stream).await;
+    house.said(&room, |shown| shown.body == "analyst waits for an answer.").await;
+    let private = private_room(&house, &room);
+    let card = house.said(&private, |shown| shown.body.contains("Remove the folder")).await;
+    let bob = house.homeserver.user("bob");
+    house.homeserver.invite(&private, &house.ann, "bob");
+    assert!(house.homeserver.join(&private, &bob));
+    let copied = json!({"msgtype": "m.text", "body": "Lunch? 1. Yes",
+        "org.moothall.card": card.content["org.moothall.card"]});
+    let copied = house.homeserver.send(&private, &bob, "m.room.message", copied);
+    house.homeserver.react(&private, &house.ann, &copied, "1");
+    house.homeserver.react(&private, &house.ann, &card.id, "2");
+    house.said(&private, |shown| shown.body == "Answered: No").await;
+}
+
 #[tokio::test]
 async fn a_homeserver_that_is_not_trusted_answers_no_question() {
     let house = House::open_with(|settings| settings.trusted = false).await;
