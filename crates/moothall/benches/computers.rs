@@ -4,8 +4,8 @@
 //! `cargo bench -p moothall --bench computers` runs two real servers with terminals of their own
 //! and a private Redis. In one run it prints the way from one terminal to another on one computer,
 //! the same way across, and a bare `XADD` that a blocked `XREAD` gets. Then it sends messages of
-//! 200 bytes for a while until the other computer has decided each of them, and prints the memory of
-//! both servers and of the Redis. Needs tmux and redis-server.
+//! 200 bytes for a while, until the other computer has decided each of them. It prints the memory
+//! of both servers and of the Redis. Needs tmux and redis-server.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
