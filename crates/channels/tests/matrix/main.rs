@@ -31,6 +31,7 @@ async fn each_agent_speaks_under_its_own_name_and_people_enter_once() {
         "m.mentions": {"user_ids": ["@moothall_analyst:example.org"]}});
     house.homeserver.send(&room, &house.ann, "m.room.message", mention);
     house.entered(&stream, "@analyst: how are earnings?").await;
+    house.hall.set_presence(&stream, "analyst".into(), "thinking".into(), None).await.unwrap();
     house.homeserver.wait_for(|it| it.has_typed("moothall_analyst")).await;
     let events = house.events(&stream).await;
     let posted = events.iter().find_map(|one| match &one.event {
@@ -87,6 +88,10 @@ async fn a_doubt_that_outlives_the_homeservers_memory_is_unknown_unless_the_room
         // The channel is killed before it can settle the doubt.
         house.homeserver.wait_for(|it| it.faults_left() == 0).await;
         house.stop();
+        // A member who writes the mark of the message does not settle the doubt.
+        let forged = json!({"msgtype": "m.text", "body": "forged",
+            "org.moothall.txn": house.homeserver.newest_txn()});
+        house.homeserver.send(&room, &house.ann, "m.room.message", forged);
         house.homeserver.restart();
         house.homeserver.set_away(false);
         house.clock.put_forward(3_600);

@@ -136,7 +136,7 @@ const LOCAL: &[&str] = &[
     "help",
     "init",
 ];
-const LOCAL_GROUPS: &[&str] = &["config", "pane"];
+const LOCAL_GROUPS: &[&str] = &["config", "matrix", "pane"];
 
 /// Returns every command with an action of its own, from the reference.
 fn commands() -> BTreeSet<String> {

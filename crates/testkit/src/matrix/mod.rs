@@ -98,6 +98,11 @@ impl Homeserver {
         self.shared.world().faults.len()
     }
 
+    /// Returns the id of the newest transaction in which the service sent a message.
+    pub fn newest_txn(&self) -> String {
+        self.shared.world().newest_txn.clone()
+    }
+
     /// Forgets all transactions, as a restart does.
     pub fn restart(&self) {
         self.shared.change(|world| world.sent.clear());

@@ -61,6 +61,9 @@ async fn answer(
         ));
     };
     let is_send = call.path.get(3).is_some_and(|word| word == "send");
+    if let Some(txn) = call.path.last().filter(|_| is_send) {
+        shared.change(|world| world.newest_txn.clone_from(txn));
+    }
     let fault = shared.change(|world| if is_send { world.faults.pop_front() } else { None });
     match &fault {
         Some(HomeserverFault::ResetBefore) => {

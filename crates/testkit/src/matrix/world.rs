@@ -95,6 +95,7 @@ pub(super) struct HomeserverWorld {
     pub(super) kept: BTreeMap<(String, String), Value>,
     /// The results of transactions, by their paths.
     pub(super) sent: BTreeMap<String, String>,
+    pub(super) newest_txn: String,
     pub(super) faults: VecDeque<HomeserverFault>,
     pub(super) is_away: bool,
     pub(super) is_held: bool,
