@@ -123,7 +123,10 @@ impl Matrix {
             return false;
         }
         match self.check_both_ways().await {
-            Ok(()) => self.health.set(BotState::Hearing, None, now),
+            Ok(()) => {
+                self.health.set(BotState::Hearing, None, now);
+                self.look_around().await;
+            }
             Err(fault) => {
                 let (state, cure) = self.judge(&fault);
                 self.health.set(state, Some(cure), now);

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::Matrix;
 use super::client::MatrixFault;
 use super::names::Ghost;
+use super::room::MatrixRoom;
 
 /// Number of rooms that are remembered.
 const PLACES_MAX: usize = 10_000;
@@ -109,7 +110,21 @@ impl Matrix {
                 Err(_) => {}
             }
         }
+        // Known to be without accounts, so that lists tell it.
+        self.places.put(room, MatrixPlace::default());
         Ok(None)
+    }
+
+    /// Looks at the bound rooms of which nothing is known.
+    pub(super) async fn look_around(&self) {
+        let bound = self.inbox.hall().bound_chats().await.unwrap_or_default();
+        for room in bound.iter().filter_map(|(chat, _)| MatrixRoom::of(chat)) {
+            if self.places.get(&room.id).is_none()
+                && let Err(fault) = self.place(&room.id).await
+            {
+                tracing::debug!(%room, %fault, "a room could not be looked at");
+            }
+        }
     }
 
     /// Looks at a room as one of its members.

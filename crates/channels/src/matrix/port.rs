@@ -51,11 +51,8 @@ impl Channel for Matrix {
         bound.retain(|(chat, _)| chat.channel() == MATRIX);
         let mut chats = Vec::new();
         for (chat, stream) in &bound {
-            let room = MatrixRoom::of(chat);
-            let place = match &room {
-                Some(room) => self.place(&room.id).await.ok().flatten(),
-                None => None,
-            };
+            // A list must not wait for the homeserver.
+            let place = MatrixRoom::of(chat).and_then(|room| self.places.get(&room.id));
             chats.push(self.chat_status(chat.clone(), Some(stream.clone()), place));
         }
         for (id, place) in self.places.all() {
@@ -158,9 +155,8 @@ impl Matrix {
         place: Option<MatrixPlace>,
     ) -> ChatStatus {
         let domain = self.health.domain().unwrap_or_default();
-        let is_reached = self.health.domain().is_some();
-        let is_away =
-            is_reached && place.as_ref().is_none_or(|place| place.ghosts(&domain).is_empty());
+        // Nothing is known of a room before the homeserver is reached.
+        let is_away = place.as_ref().is_some_and(|place| place.ghosts(&domain).is_empty());
         let (state, cure) = match (&stream, is_away) {
             (_, true) => (ChatState::Away, Some(AWAY)),
             (Some(_), false) => (ChatState::Bound, None),

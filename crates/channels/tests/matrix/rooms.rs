@@ -2,6 +2,7 @@
 
 use moothall_engine::access::Scope;
 use moothall_engine::channels::ChatState;
+use moothall_engine::ports::DeliveryState;
 
 use super::house::House;
 
@@ -122,6 +123,19 @@ async fn the_room_of_a_conversation_is_made_by_its_alias_for_those_who_may_open_
     assert!(house.homeserver.join(&room, &house.ann));
     house.said(&room, |shown| shown.body.starts_with("This chat is connected")).await;
     assert_eq!(house.bound(&room).await, Some(stream));
+}
+
+#[tokio::test]
+async fn a_room_without_accounts_is_away_and_says_the_next_step() {
+    let house = House::open().await;
+    let stream = house.bind("!nowhere:example.org").await;
+    let seq = house.speak(&stream, "analyst", "Is anybody there?").await;
+    let (state, evidence) = house.ended("!nowhere:example.org", seq).await;
+    assert_eq!(state, DeliveryState::Failed, "{evidence}");
+    assert!(evidence.contains("Invite one"), "{evidence}");
+    let chat = house.channel().await.chats.remove(0);
+    assert_eq!(chat.state, ChatState::Away);
+    assert!(chat.cure.unwrap().contains("Invite one"));
 }
 
 #[tokio::test]
