@@ -19,6 +19,8 @@ pub mod telegram;
 #[cfg(feature = "fakes")]
 pub mod matrix;
 #[cfg(feature = "fakes")]
+pub mod discord;
+#[cfg(feature = "fakes")]
 pub mod redis;
 #[cfg(feature = "fakes")]
 mod redis_command;
