@@ -1,10 +1,12 @@
 //! `[channels]`: the channels of a server.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use moothall_engine::crash;
 use serde::Deserialize;
 
+use crate::discord::RELAY;
 use crate::telegram::bucket::CallRates;
 
 /// `[channels]`: the channels of a server.
@@ -15,6 +17,8 @@ pub struct ChannelsConfig {
     pub telegram: TelegramConfig,
     /// `[channels.matrix]`; `None` without such a section.
     pub matrix: Option<MatrixConfig>,
+    /// `[channels.discord]`.
+    pub discord: DiscordConfig,
 }
 
 impl ChannelsConfig {
@@ -23,6 +27,9 @@ impl ChannelsConfig {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{self:?}").as_bytes());
         for (agent, token) in self.telegram.bots.iter() {
+            hasher.update(agent.as_bytes()).update(token.as_bytes());
+        }
+        for (agent, token) in self.discord.tokens() {
             hasher.update(agent.as_bytes()).update(token.as_bytes());
         }
         hasher.finalize().to_hex().to_string()
@@ -94,6 +101,92 @@ impl Default for MatrixConfig {
             trusted: false,
             strangers: StrangersRule::default(),
         }
+    }
+}
+
+/// `[channels.discord]`: a bot in Discord whose webhooks speak for all agents, and bots of their
+/// own for some.
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DiscordConfig {
+    /// False if the bots are not connected.
+    pub enabled: bool,
+    /// The address before `/api/v10`.
+    pub rest_url: String,
+    /// The address of the gateway.
+    pub gateway_url: String,
+    /// The token of the bot that speaks for the server, and by webhooks for agents without a bot.
+    pub bot_token: Option<String>,
+    /// The agent that answers in direct chats with that bot.
+    pub default_agent: Option<String>,
+    /// The treatment of words of people who are not paired.
+    pub strangers: StrangersRule,
+    /// `[channels.discord.bots.<agent>]`.
+    pub bots: BTreeMap<String, DiscordBotConfig>,
+    /// The longest silence of the gateway. Discord sets how often it speaks, so operators do not.
+    #[serde(skip)]
+    pub silence_max: Duration,
+}
+
+impl Default for DiscordConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            rest_url: "https://discord.com".into(),
+            gateway_url: "wss://gateway.discord.gg".into(),
+            bot_token: None,
+            default_agent: None,
+            strangers: StrangersRule::default(),
+            bots: BTreeMap::new(),
+            // Discord asks for a heartbeat every 41 seconds, and answers each.
+            silence_max: Duration::from_secs(90),
+        }
+    }
+}
+
+impl DiscordConfig {
+    /// Returns the agents with the tokens of their bots, the server's own first.
+    pub fn tokens(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.bot_token.iter().map(|token| (RELAY, token.as_str()));
+        let of_agents = self.bots.iter();
+        own.chain(
+            of_agents.filter_map(|(agent, bot)| Some((agent.as_str(), bot.bot_token.as_deref()?))),
+        )
+    }
+
+    /// Returns the address of the picture under which a webhook speaks for an agent.
+    pub fn picture_of(&self, agent: &str) -> Option<&str> {
+        self.bots.get(agent)?.picture.as_deref()
+    }
+}
+
+/// `[channels.discord.bots.<agent>]`: an agent in Discord.
+#[derive(Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DiscordBotConfig {
+    /// The token of the agent's own bot; without it the agent speaks by a webhook.
+    pub bot_token: Option<String>,
+    /// The address of the picture that a webhook shows.
+    pub picture: Option<String>,
+}
+
+// A token in a log would let its readers speak as the bot.
+impl std::fmt::Debug for DiscordConfig {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("DiscordConfig")
+            .field("enabled", &self.enabled)
+            .field("rest_url", &self.rest_url)
+            .field("gateway_url", &self.gateway_url)
+            .field("default_agent", &self.default_agent)
+            .field("strangers", &self.strangers)
+            .field("bots", &self.bots)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for DiscordBotConfig {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "DiscordBotConfig {{ bot_token: …, picture: {:?} }}", self.picture)
     }
 }
 

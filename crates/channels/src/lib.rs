@@ -14,6 +14,7 @@ pub mod outbound;
 mod carriage;
 mod typing;
 pub mod telegram;
+pub mod discord;
 pub mod matrix;
 mod recent;
 mod kept_bots;
@@ -34,7 +35,8 @@ use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome
 use moothall_engine::ports::{Delivery, Target, TargetKind};
 use moothall_kernel::ids::ParticipantId;
 
-pub use config::{ChannelsConfig, MatrixConfig, TelegramConfig};
+pub use config::{ChannelsConfig, DiscordConfig, MatrixConfig, TelegramConfig};
+use discord::Discord;
 use inbox::Inbox;
 use matrix::Matrix;
 use port::Channel;
@@ -72,8 +74,9 @@ impl Channels {
     ) -> Result<Self, HallError> {
         let inbox = Inbox::new(hall.clone(), Access::new(hall.clone(), mode, None));
         let (log, stopped) = LogFile::open(hall, &folder).await?;
-        let telegram = Telegram::open(inbox.clone(), &config.telegram, folder, stopped)?;
-        let mut channels: Vec<Arc<dyn Channel>> = vec![telegram];
+        let telegram = Telegram::open(inbox.clone(), &config.telegram, folder.clone(), stopped)?;
+        let discord = Discord::open(inbox.clone(), &config.discord, folder, stopped)?;
+        let mut channels: Vec<Arc<dyn Channel>> = vec![telegram, discord];
         if let Some(settings) = config.matrix.filter(|settings| settings.enabled) {
             channels.push(Matrix::open(inbox, &settings, stopped)?);
         }
@@ -133,12 +136,14 @@ impl Directory {
         })
     }
 
-    /// Returns the channel of a name for an agent of the registry.
+    /// Returns the channel of a name for an agent of the registry, or for the account that speaks
+    /// for the server.
     fn for_agent(&self, name: &str, agent: &str) -> Result<&Arc<dyn Channel>, ChannelError> {
         let channel = self.named(name)?;
-        match self.hall.registry().get(agent) {
-            Some(_) => Ok(channel),
-            None => Err(ChannelError::NoAgent(agent.to_owned())),
+        if channel.relay() == Some(agent) || self.hall.registry().get(agent).is_some() {
+            Ok(channel)
+        } else {
+            Err(ChannelError::NoAgent(agent.to_owned()))
         }
     }
 

@@ -16,6 +16,12 @@ pub(crate) trait Channel: Send + Sync + 'static {
     /// Returns the name of the channel, such as `telegram`. Its chats and accounts begin with it.
     fn name(&self) -> &'static str;
 
+    /// Returns the name under which people add the account that speaks for the server; `None` for a
+    /// channel without such an account.
+    fn relay(&self) -> Option<&'static str> {
+        None
+    }
+
     /// True if the channel has an account to speak by. Otherwise no chat of it can be bound,
     /// because its deliveries would wait for ever.
     fn has_voice(&self) -> bool;

@@ -321,6 +321,7 @@ pub enum Command {
         ("moothall channels", "the bots, what they can hear, and their chats"),
         ("moothall channels add telegram analyst", "paste the token that @BotFather gave"),
         ("moothall channels offer telegram writer", "get a button that makes its bot"),
+        ("moothall channels add discord moothall", "the bot that speaks for all agents there"),
         ("moothall channels add matrix analyst", "make its account; no token is needed"),
         ("moothall channels pair telegram", "print the link that makes your account you"),
         (

@@ -70,7 +70,7 @@ pub struct NewBotArgs {
     /// Name of the channel
     #[arg(value_name = "CHANNEL")]
     pub channel: String,
-    /// Agent that speaks by the bot
+    /// Agent that speaks by the bot; in Discord also `moothall`, for the server's own bot
     #[arg(value_name = "AGENT")]
     pub agent: String,
     /// File that holds the token, instead of standard input

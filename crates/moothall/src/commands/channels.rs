@@ -125,7 +125,9 @@ async fn add(context: &Context, args: &NewBotArgs) -> Result<(), Fault> {
         return context.printer.object(&bot);
     }
     context.printer.line(&bot_row(context, &args.channel, &bot))?;
-    if bot.private {
+    if let Some(cure) = &bot.cure {
+        note(cure);
+    } else if bot.private {
         note(
             "In groups this bot hears only what is addressed to it. To let it hear everything, \
              make it an admin of the group, or send /setprivacy to @BotFather before you add it.",

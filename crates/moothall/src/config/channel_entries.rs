@@ -55,6 +55,37 @@ pub(super) const MATRIX: &[Entry] = &[
     ),
 ];
 
+pub(super) const DISCORD: &[Entry] = &[
+    ("enabled", "true", "False: the bots are not connected."),
+    ("rest_url", "\"https://discord.com\"", "Address of the REST interface, before /api/v10."),
+    ("gateway_url", "\"wss://gateway.discord.gg\"", "Address of the gateway."),
+    (
+        "bot_token",
+        "\"${DISCORD_BOT_TOKEN}\"",
+        "Token of the bot that speaks for the server, and by webhooks for agents without a bot. \
+         `moothall channels add discord moothall` keeps one without this file.",
+    ),
+    (
+        "default_agent",
+        "\"analyst\"",
+        "Agent that answers in direct messages to that bot. Unset: none.",
+    ),
+    (
+        "strangers",
+        "\"drop\"",
+        "Words of people who are not paired: `drop`, or `observe`, as for Telegram.",
+    ),
+];
+
+pub(super) const DISCORD_BOT: &[Entry] = &[
+    (
+        "bot_token",
+        "\"${DISCORD_BOT_TOKEN_ANALYST}\"",
+        "Token of the agent's own bot. Unset: the agent speaks by a webhook under its name.",
+    ),
+    ("picture", "\"https://example.org/analyst.png\"", "Picture that the webhook shows."),
+];
+
 pub(super) const BOT: &[Entry] = &[(
     "bot_token",
     "\"${TELEGRAM_BOT_TOKEN_ANALYST}\"",

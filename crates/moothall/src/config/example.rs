@@ -1,13 +1,13 @@
 //! `moothall.example.toml`, generated from the configuration types and one table of descriptions.
 
 use moothall_agents::{AgentConfig, ProfileConfig};
-use moothall_channels::config::BotConfig;
-use moothall_channels::{MatrixConfig, TelegramConfig};
+use moothall_channels::config::{BotConfig, DiscordBotConfig};
+use moothall_channels::{DiscordConfig, MatrixConfig, TelegramConfig};
 use moothall_computers::bridge::config::ComputerConfig;
 use moothall_engine::budgets::BudgetsConfig;
 use moothall_terminals::SessionsConfig;
 
-use super::channel_entries::{BOT, MATRIX, TELEGRAM};
+use super::channel_entries::{BOT, DISCORD, DISCORD_BOT, MATRIX, TELEGRAM};
 use super::{LimitsConfig, POLICY_KEYS, ServerConfig, TlsConfig, keys_of};
 
 /// A key, a TOML value, and a description. The value is the default if the key has one.
@@ -459,6 +459,19 @@ fn sections() -> Vec<Section> {
             entries: BOT,
         },
         Section {
+            title: "channels.discord",
+            about: "Discord: one bot whose webhooks speak for each agent, and bots of their own for \
+                    some. See docs/discord.md.",
+            keys: keys_of::<DiscordConfig>().iter().copied().filter(|key| *key != "bots").collect(),
+            entries: DISCORD,
+        },
+        Section {
+            title: "channels.discord.bots.analyst",
+            about: "An agent in Discord, under the agent's name.",
+            keys: keys_of::<DiscordBotConfig>().to_vec(),
+            entries: DISCORD_BOT,
+        },
+        Section {
             title: "channels.matrix",
             about: "Matrix: an application service of a homeserver, with an account for each \
                     agent. See docs/matrix.md.",
@@ -530,7 +543,7 @@ fn the_example_can_be_read_as_it_is() {
 fn every_example_value_can_be_read() {
     for section in sections() {
         for (key, value, _) in section.entries {
-            let needs_variables = section.title.starts_with("channels.telegram.bots.");
+            let needs_variables = value.contains("${");
             if section.title.starts_with("agents.")
                 || section.title == "server.tls"
                 || needs_variables

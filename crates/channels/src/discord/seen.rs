@@ -1,0 +1,121 @@
+//! The newest message that was taken in each bound channel, in a file.
+//!
+//! Discord keeps no messages for a program that was away. After a new session the channel reads
+//! back what came behind these messages. The file may be behind, because each message enters once;
+//! it is never ahead of what was stored.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// Name of the file.
+const FILE: &str = "discord-seen.json";
+
+/// The newest messages, by their channels.
+pub(super) struct SeenMessages {
+    path: PathBuf,
+    seen: Mutex<NewestMessages>,
+}
+
+#[derive(Default)]
+struct NewestMessages {
+    newest: BTreeMap<u64, u64>,
+    /// True if the file is behind.
+    is_changed: bool,
+}
+
+impl SeenMessages {
+    /// Reads the file of a folder; empty if the folder has none.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn open(folder: &std::path::Path) -> io::Result<Self> {
+        let path = folder.join(FILE);
+        let newest = match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { path, seen: Mutex::new(NewestMessages { newest, is_changed: false }) })
+    }
+
+    /// Notes that a message of a channel was taken, if the channel has begun.
+    pub(super) fn note(&self, channel: u64, message: u64) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(newest) = seen.newest.get_mut(&channel) else { return };
+        if message > *newest {
+            *newest = message;
+            seen.is_changed = true;
+        }
+    }
+
+    /// Notes the message with which a bound channel begins, if it has not begun. It is written at
+    /// once: without it nothing could be read back.
+    ///
+    /// # Errors
+    /// The file cannot be written; it is tried again then.
+    pub(super) fn begin(&self, channel: u64, message: u64) -> io::Result<()> {
+        {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if seen.newest.contains_key(&channel) {
+                return Ok(());
+            }
+            seen.newest.insert(channel, message);
+            seen.is_changed = true;
+        }
+        self.write(|_| true)
+    }
+
+    /// Returns the newest message of a channel that was taken.
+    pub(super) fn newest(&self, channel: u64) -> Option<u64> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.newest.get(&channel).copied()
+    }
+
+    /// Writes the file if it is behind, without the channels that are not `kept`.
+    ///
+    /// # Errors
+    /// The file cannot be written; it is tried again then.
+    pub(super) fn write(&self, kept: impl Fn(u64) -> bool) -> io::Result<()> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if !seen.is_changed {
+            return Ok(());
+        }
+        seen.newest.retain(|channel, _| kept(*channel));
+        let text = serde_json::to_vec(&seen.newest)?;
+        // A new file replaces the old one, so that a crash leaves one of the two whole.
+        let fresh = self.path.with_extension("new");
+        fs::File::create(&fresh)?.write_all(&text)?;
+        fs::rename(&fresh, &self.path)?;
+        seen.is_changed = false;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_file_reads_back_and_never_goes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let seen = SeenMessages::open(folder.path()).unwrap();
+        seen.note(1, 9);
+        assert_eq!(seen.newest(1), None, "a channel that has not begun is not kept");
+        seen.begin(1, 10).unwrap();
+        assert_eq!(SeenMessages::open(folder.path()).unwrap().newest(1), Some(10));
+        seen.note(1, 12);
+        seen.note(1, 11);
+        seen.begin(1, 99).unwrap();
+        seen.begin(2, 5).unwrap();
+        seen.note(1, 13);
+        seen.write(|channel| channel == 1).unwrap();
+        let again = SeenMessages::open(folder.path()).unwrap();
+        assert_eq!((again.newest(1), again.newest(2)), (Some(13), None));
+        fs::write(folder.path().join(FILE), "nonsense").unwrap();
+        assert!(SeenMessages::open(folder.path()).is_err());
+    }
+}
