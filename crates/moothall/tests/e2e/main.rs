@@ -6,6 +6,7 @@ mod guards;
 mod chat_restore;
 mod chat_words;
 mod telegram;
+mod discord;
 mod channels;
 mod matrix;
 mod computers;

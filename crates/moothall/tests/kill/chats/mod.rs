@@ -1,6 +1,8 @@
-//! kill -9 while a busy group of Telegram is bound, and the network and the service fail: nothing
-//! is shown twice, and nothing is lost but deliveries that are shown as `unknown`.
+//! kill -9 while a busy group of Telegram or a busy channel of Discord is bound, and the network
+//! and the service fail: nothing is shown twice, and nothing is lost but deliveries that are shown
+//! as `unknown`.
 
+mod channel;
 mod stage;
 
 use futures_util::future::join;
@@ -11,7 +13,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::chance::{Chance, seed, setting};
-use crate::house::PATIENCE;
+use crate::house::{House, PATIENCE, Server};
 use stage::{Burst, ChatStage};
 
 /// Default number of messages, if `MOOTHALL_CHAT_MESSAGES` is unset.
@@ -23,6 +25,20 @@ const FAULTS_PERCENT: u64 = 8;
 /// Points of the way of a message, in and out, besides those of the outbox.
 const POINTS: [&str; 5] =
     ["before_append", "before_commit", "after_commit", "after_append", "before_ack"];
+
+/// A server with a busy chat.
+trait BusyChat {
+    fn house(&self) -> &House;
+    fn server(&mut self) -> &mut Option<Server>;
+    /// Returns the number of messages in the chat.
+    fn shown(&self) -> usize;
+    /// Waits until the chat has this number of messages.
+    async fn until_shown(&self, wanted: usize);
+    /// Waits until people have spoken, and the service has no more to say.
+    async fn until_heard(&self);
+    /// Lets people speak, until all of it is acknowledged or with the service.
+    async fn speak(&self, burst: Burst);
+}
 
 /// The way in which a server dies.
 enum Death {
@@ -102,25 +118,26 @@ async fn kill_while_a_chat_is_busy_loses_nothing_and_repeats_nothing() {
 
 /// Lets people speak while the server dies, and starts the next one. Returns true if the server
 /// died at a named point.
-async fn suffer(stage: &mut ChatStage, burst: Burst, death: Death) -> bool {
-    let before = stage.house.crashes();
+async fn suffer(stage: &mut impl BusyChat, burst: Burst, death: Death) -> bool {
+    let before = stage.house().crashes();
     match death {
         Death::Killed(after) => {
             let wanted = stage.shown() + after;
-            let server = stage.server.take().unwrap();
+            let server = stage.server().take().unwrap();
             let dying = async {
                 stage.until_shown(wanted).await;
-                stage.house.kill(server).await;
-                stage.house.start().await
+                stage.house().kill(server).await;
+                stage.house().start().await
             };
             let (server, ()) = join(dying, stage.speak(burst)).await;
-            stage.server = Some(server);
+            *stage.server() = Some(server);
         }
         Death::At(point) => {
-            stage.house.stop(stage.server.take().unwrap()).await;
+            let server = stage.server().take().unwrap();
+            stage.house().stop(server).await;
             let dying = async {
-                let Ok(mut server) = stage.house.start_until(Some(&point)).await else {
-                    return stage.house.start().await;
+                let Ok(mut server) = stage.house().start_until(Some(&point)).await else {
+                    return stage.house().start().await;
                 };
                 // A rare point may be passed too seldom.
                 let lives = tokio::select! {
@@ -130,13 +147,13 @@ async fn suffer(stage: &mut ChatStage, burst: Burst, death: Death) -> bool {
                 if lives {
                     server.signal(Signal::SIGKILL);
                 }
-                let ended = timeout(PATIENCE, stage.house.ended(&mut server)).await;
+                let ended = timeout(PATIENCE, stage.house().ended(&mut server)).await;
                 ended.expect("an end, and none came");
-                stage.house.start().await
+                stage.house().start().await
             };
             let (server, ()) = join(dying, stage.speak(burst)).await;
-            stage.server = Some(server);
+            *stage.server() = Some(server);
         }
     }
-    stage.house.crashes() > before
+    stage.house().crashes() > before
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::BusyChat;
 use crate::chance::Chance;
 use crate::house::{House, PATIENCE, Server, plain};
 use crate::ledger::Ledger;
@@ -25,8 +26,8 @@ const PAGE: usize = 1_000;
 
 /// Words of people in the group and on the page.
 pub struct Burst {
-    in_group: Vec<String>,
-    on_page: Vec<(String, String)>,
+    pub in_group: Vec<String>,
+    pub on_page: Vec<(String, String)>,
 }
 
 impl Burst {
@@ -153,44 +154,8 @@ impl ChatStage {
         }
     }
 
-    /// Lets people speak, until all of it is acknowledged or with the service.
-    pub async fn speak(&self, burst: Burst) {
-        self.spoken.send_replace(false);
-        let Burst { in_group, on_page } = burst;
-        let each = in_group.len().div_ceil(on_page.len().max(1));
-        let mut in_group = in_group.into_iter();
-        for (key, text) in on_page {
-            in_group.by_ref().take(each).for_each(|text| self.say(&text));
-            self.insist(&key, json!({"from": "user", "content": text})).await;
-        }
-        in_group.for_each(|text| self.say(&text));
-        self.spoken.send_replace(true);
-    }
-
     fn say(&self, text: &str) {
         self.telegram.say(self.group, self.person, text);
-    }
-
-    /// Returns the number of messages in the group.
-    pub fn shown(&self) -> usize {
-        self.telegram.count(self.group)
-    }
-
-    /// Waits until the group has this number of messages.
-    pub async fn until_shown(&self, wanted: usize) {
-        self.telegram.wait_for(|it| it.count(self.group) >= wanted).await;
-    }
-
-    /// Waits until people have spoken, and the bots have taken what they heard.
-    pub async fn until_heard(&self) {
-        self.spoken.subscribe().wait_for(|spoken| *spoken).await.unwrap();
-        let left = |it: &TelegramServer| -> usize {
-            self.bots.iter().map(|bot| it.pending(bot).len()).sum()
-        };
-        // Each step has a bound, and not all of them together: there may be thousands.
-        while let before @ 1.. = left(&self.telegram) {
-            self.telegram.wait_for(|it| left(it) < before).await;
-        }
     }
 
     /// Waits until every word has arrived. Deliveries are made in order, so the last one
@@ -230,7 +195,9 @@ impl ChatStage {
         log.close().await.unwrap();
         let texts = self.telegram.texts(self.group);
         faults.extend(self.inward(&texts, &events));
-        faults.extend(outward(&texts, &events, &deliveries));
+        // The requests of the test show no credential.
+        let head = "user (page, not proven):\n";
+        faults.extend(outward(&texts, &events, &deliveries, head));
         if self.house.said().contains("panicked") {
             faults.push(format!("the server panicked: {}", self.house.said()));
         }
@@ -254,8 +221,50 @@ impl ChatStage {
     }
 }
 
+impl BusyChat for ChatStage {
+    fn house(&self) -> &House {
+        &self.house
+    }
+
+    fn server(&mut self) -> &mut Option<Server> {
+        &mut self.server
+    }
+
+    fn shown(&self) -> usize {
+        self.telegram.count(self.group)
+    }
+
+    async fn until_shown(&self, wanted: usize) {
+        self.telegram.wait_for(|it| it.count(self.group) >= wanted).await;
+    }
+
+    async fn until_heard(&self) {
+        self.spoken.subscribe().wait_for(|spoken| *spoken).await.unwrap();
+        let left = |it: &TelegramServer| -> usize {
+            self.bots.iter().map(|bot| it.pending(bot).len()).sum()
+        };
+        // Each step has a bound, and not all of them together: there may be thousands.
+        while let before @ 1.. = left(&self.telegram) {
+            self.telegram.wait_for(|it| left(it) < before).await;
+        }
+    }
+
+    async fn speak(&self, burst: Burst) {
+        self.spoken.send_replace(false);
+        let Burst { in_group, on_page } = burst;
+        let each = in_group.len().div_ceil(on_page.len().max(1));
+        let mut in_group = in_group.into_iter();
+        for (key, text) in on_page {
+            in_group.by_ref().take(each).for_each(|text| self.say(&text));
+            self.insist(&key, json!({"from": "user", "content": text})).await;
+        }
+        in_group.for_each(|text| self.say(&text));
+        self.spoken.send_replace(true);
+    }
+}
+
 /// Reads all events of a conversation.
-async fn read(log: &SqliteLog, stream: &StreamId) -> Vec<RecordedEvent> {
+pub async fn read(log: &SqliteLog, stream: &StreamId) -> Vec<RecordedEvent> {
     let (mut events, mut after) = (Vec::new(), Seq(0));
     loop {
         let page = log.read(stream, after, PAGE).await.unwrap();
@@ -268,7 +277,13 @@ async fn read(log: &SqliteLog, stream: &StreamId) -> Vec<RecordedEvent> {
 }
 
 /// Checks that each delivery is shown once, or not at all if that is in doubt.
-fn outward(texts: &[String], events: &[RecordedEvent], all: &[Delivery]) -> Vec<String> {
+/// `head` stands before words of people on the page.
+pub fn outward(
+    texts: &[String],
+    events: &[RecordedEvent],
+    all: &[Delivery],
+    head: &str,
+) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for text in texts {
         *counts.entry(text).or_default() += 1;
@@ -277,7 +292,7 @@ fn outward(texts: &[String], events: &[RecordedEvent], all: &[Delivery]) -> Vec<
     let mut faults: Vec<String> =
         twice.map(|(text, count)| format!("{text:?} is shown {count} times")).collect();
     let messages: BTreeMap<Seq, Vec<ExpectedText>> =
-        events.iter().filter_map(|one| Some((one.seq, expected(one)?))).collect();
+        events.iter().filter_map(|one| Some((one.seq, expected(one, head)?))).collect();
     for delivery in all {
         let Some(parts) = messages.get(&delivery.through_seq) else { continue };
         let is_shown = |part: &&ExpectedText| counts.keys().any(|text| part.fits(text));
@@ -316,10 +331,9 @@ impl ExpectedText {
 }
 
 /// Returns the messages of an event's words in the group.
-fn expected(recorded: &RecordedEvent) -> Option<Vec<ExpectedText>> {
+fn expected(recorded: &RecordedEvent, head: &str) -> Option<Vec<ExpectedText>> {
     let Event::Posted(posted) = &recorded.event else { return None };
-    // The requests of the test show no credential.
-    let head = if posted.kind == Kind::Human { "user (page, not proven):\n" } else { "" };
+    let head = if posted.kind == Kind::Human { head } else { "" };
     let text = format!("{head}{}", posted.body);
     if posted.body.len() < LONG {
         return Some(vec![ExpectedText::Whole(text)]);
