@@ -194,12 +194,12 @@ impl Discord {
         };
         let bots = self.bots_in(room);
         let known = |bot: &DiscordBot| bot.guilds.channel(room.channel);
-        let is_known = bots.iter().any(|bot| known(bot).is_some());
-        let is_here = |bot: &&Arc<DiscordBot>| !is_known || known(bot).is_some();
+        let is_direct = room.with.is_some();
+        let is_here = |bot: &&Arc<DiscordBot>| is_direct || !bot.guilds.is_without(room.channel);
         let own = bots.iter().filter(|bot| is_own(bot)).filter(is_here);
         let own = own.map(|bot| SpeakerVoice::of_bot(bot.clone(), None));
         let may_hook = |bot: &&Arc<DiscordBot>| known(bot).is_none_or(|channel| channel.may_hook());
-        let hooking = bots.iter().filter(|_| room.with.is_none()).filter(is_here).filter(may_hook);
+        let hooking = bots.iter().filter(|_| !is_direct).filter(is_here).filter(may_hook);
         let hooked = hooking.map(|bot| SpeakerVoice {
             bot: bot.clone(),
             name: Some((hook_name(&name), picture.clone())),

@@ -69,6 +69,11 @@ impl Guilds {
         !self.lock().is_empty()
     }
 
+    /// True if the gateway told of the bot's servers, and a channel is in none of them.
+    pub(super) fn is_without(&self, channel: u64) -> bool {
+        self.is_told() && self.channel(channel).is_none()
+    }
+
     /// Takes an event about servers and channels. Returns the channels that the bot lost by it.
     pub(super) fn note(&self, event: &str, data: &Value, bot: u64) -> Vec<u64> {
         let id = id_in(data, "id").unwrap_or_default();

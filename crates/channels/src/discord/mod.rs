@@ -201,14 +201,14 @@ impl Discord {
         names
     }
 
-    /// Returns the bots that may speak in a place, the best first: those that are known to be there
-    /// come before those of which nothing is known.
+    /// Returns the bots that may speak in a place, the relay first and those last that are known to
+    /// be elsewhere.
     fn bots_in(&self, room: &ChannelPlace) -> Vec<Arc<DiscordBot>> {
         let mut bots = self.bots();
         bots.retain(|bot| bot.can_send());
         match &room.with {
             Some(agent) => bots.retain(|bot| self.agent_of(bot).as_ref() == Some(agent)),
-            None => bots.sort_by_key(|bot| bot.guilds.channel(room.channel).is_none()),
+            None => bots.sort_by_key(|bot| bot.guilds.is_without(room.channel)),
         }
         bots
     }
