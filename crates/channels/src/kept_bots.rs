@@ -1,11 +1,12 @@
 //! The tokens of bots that were added at run time, in a file that only the server's user can read.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+
+use crate::replaced_file::replace_file;
 
 /// The bots that were added at run time, by their agents.
 pub(crate) struct KeptBots {
@@ -62,14 +63,7 @@ impl KeptBots {
         let mut bots = self.bots.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = bots.clone();
         change(&mut changed);
-        // A new file replaces the old one, so that a crash leaves one of the two whole.
-        let fresh = self.folder.join(format!("{}.new", self.file));
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
-        file.write_all(serde_json::to_string_pretty(&changed)?.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, self.folder.join(self.file))?;
-        fs::File::open(&self.folder)?.sync_all()?;
+        replace_file(&self.folder, self.file, &serde_json::to_vec_pretty(&changed)?)?;
         *bots = changed;
         Ok(())
     }

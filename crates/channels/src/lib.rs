@@ -17,6 +17,7 @@ pub mod telegram;
 pub mod discord;
 pub mod matrix;
 mod recent;
+mod replaced_file;
 mod kept_bots;
 mod restored;
 

@@ -5,13 +5,15 @@
 //! resumes them, and what was to be sent by then is `unknown`.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use moothall_engine::hall::{Hall, HallError};
 use moothall_engine::outbox::CarryNotes;
 use moothall_engine::ports::{DeliveryState, Durability, PendingDeliveries, Target};
 use serde::{Deserialize, Serialize};
+
+use crate::replaced_file::replace_file;
 
 /// Name of the file in the folder of the data.
 const FILE: &str = "channels.json";
@@ -29,7 +31,7 @@ struct KnownLog {
 
 /// The file that says for which log the channels run.
 pub(crate) struct LogFile {
-    path: PathBuf,
+    folder: PathBuf,
     log: String,
 }
 
@@ -41,7 +43,7 @@ impl LogFile {
     pub(crate) async fn open(hall: &Hall, folder: &Path) -> Result<(Self, bool), HallError> {
         let Some(open) = hall.weak().enter() else { return Err(HallError::ShuttingDown) };
         let log = open.store().upkeep.log_id().to_owned();
-        let file = Self { path: folder.join(FILE), log };
+        let file = Self { folder: folder.to_owned(), log };
         let known = file.read().map_err(failed)?;
         let is_other = match &known {
             Some(known) => known.log != file.log,
@@ -65,7 +67,7 @@ impl LogFile {
     }
 
     fn read(&self) -> io::Result<Option<KnownLog>> {
-        match fs::read(&self.path) {
+        match fs::read(self.folder.join(FILE)) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -77,11 +79,7 @@ impl LogFile {
         if self.read()?.as_ref() == Some(&known) {
             return Ok(());
         }
-        let fresh = self.path.with_extension("new");
-        let mut file = fs::File::create(&fresh)?;
-        file.write_all(&serde_json::to_vec(&known)?)?;
-        file.sync_all()?;
-        fs::rename(&fresh, &self.path)
+        replace_file(&self.folder, FILE, &serde_json::to_vec(&known)?)
     }
 }
 

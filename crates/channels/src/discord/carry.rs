@@ -160,9 +160,9 @@ impl Discord {
         let Some(bot) = self.bots_in(room).into_iter().next() else { return Ok(true) };
         let person = match self.person_of(&bot, room.channel).await {
             Ok(Some(person)) => person,
-            Ok(None) => return Ok(true),
             Err(fault) if fault.is_passing() => return Err(fault.to_string()),
-            Err(_) => return Ok(true),
+            // Nothing is said to a person that is not known.
+            Ok(None) | Err(_) => return Ok(false),
         };
         let known = self.inbox.person(&account_of(person)).await;
         known.map(|person| person.is_some()).map_err(|error: HallError| error.to_string())

@@ -6,16 +6,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+
+use crate::replaced_file::replace_file;
 
 /// Name of the file.
 const FILE: &str = "discord-seen.json";
 
 /// The newest messages, by their channels.
 pub(super) struct SeenMessages {
-    path: PathBuf,
+    folder: PathBuf,
     seen: Mutex<NewestMessages>,
 }
 
@@ -30,15 +32,26 @@ impl SeenMessages {
     /// Reads the file of a folder; empty if the folder has none.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The file cannot be read, with the way forward.
     pub(super) fn open(folder: &std::path::Path) -> io::Result<Self> {
-        let path = folder.join(FILE);
-        let newest = match fs::read(&path) {
+        let unread = |error: io::Error| {
+            let way =
+                "without the file, what people wrote meanwhile is not read back; move it away";
+            io::Error::new(error.kind(), format!("{FILE} in the data folder: {error}; {way}"))
+        };
+        Self::read(folder).map_err(unread)
+    }
+
+    fn read(folder: &std::path::Path) -> io::Result<Self> {
+        let newest = match fs::read(folder.join(FILE)) {
             Ok(text) => serde_json::from_slice(&text)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(error),
         };
-        Ok(Self { path, seen: Mutex::new(NewestMessages { newest, is_changed: false }) })
+        Ok(Self {
+            folder: folder.to_owned(),
+            seen: Mutex::new(NewestMessages { newest, is_changed: false }),
+        })
     }
 
     /// Notes that a message of a channel was taken, if the channel has begun.
@@ -85,10 +98,7 @@ impl SeenMessages {
         }
         seen.newest.retain(|channel, _| kept(*channel));
         let text = serde_json::to_vec(&seen.newest)?;
-        // A new file replaces the old one, so that a crash leaves one of the two whole.
-        let fresh = self.path.with_extension("new");
-        fs::File::create(&fresh)?.write_all(&text)?;
-        fs::rename(&fresh, &self.path)?;
+        replace_file(&self.folder, FILE, &text)?;
         seen.is_changed = false;
         Ok(())
     }

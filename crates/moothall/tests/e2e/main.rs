@@ -9,6 +9,7 @@ mod telegram;
 mod discord;
 mod channels;
 mod matrix;
+mod everywhere;
 mod computers;
 mod harness;
 mod terminal;
