@@ -1,6 +1,7 @@
 """Lets a real homeserver judge the channel to Matrix: Synapse, with matrix-nio as the app of the people.
 
-Usage: judge.py PROGRAM   (the program `moothall`, built with the feature `crash-points`)
+Usage: judge.py PROGRAM   (the program `moothall`, built with the feature `crash-points`; a `fake-tui` beside it stands in
+for a program in a terminal)
 """
 
 import asyncio
@@ -176,7 +177,9 @@ class Server:
         matrix = {"homeserver": homeserver_url, "registration": str(registration)}
         lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in matrix.items())
         self.config = folder / "moothall.toml"
-        self.config.write_text(f"{AGENTS}\n[channels.matrix]\n{lines}trusted = true\n")
+        stand_in = json.dumps([str(Path(program).parent / "fake-tui"), "--name", "fake", "--quiet"])
+        terminal = f'[agents.fake]\nruntime = "terminal"\nscreen = "claude"\ncommand = {stand_in}\n'
+        self.config.write_text(f"{AGENTS}\n{terminal}\n[channels.matrix]\n{lines}trusted = true\n")
         self.process = self.url = None
 
     def start(self, crash_at=None):
@@ -493,6 +496,50 @@ async def strangers_and_private_talks(story):
     assert story.server.bound(f"matrix:{room}@writer")
 
 
+async def codes_that_others_read(story):
+    """A code in a room of several people is void, and pairs none of them."""
+    code = story.server.json("channels", "pair", "matrix")["code"]
+    asked = await story.ann.say(story.room, f"this pairs me: {code}")
+    await story.ann.hears(story.room, "can read that code", after=asked)
+    room = await story.bob.make_room(["moothall"], is_direct=True)
+    await until(lambda: story_has(story.bob, room, "moothall"), "the relay joins")
+    await story.bob.say(room, f"/start {code}")
+    await story.bob.hears(room, "is not valid")
+    assert not any(code in text for text in story.server.words(story.thread))
+
+
+async def cards(story):
+    """A question of a program is answered by a reaction and by a reply in the private room, by Ann alone."""
+    session = story.server.post("/sessions", {"client": "fake", "name": "builder", "cwd": str(story.folder)})["id"]
+    room = await story.ann.make_room(["moothall"])
+    await until(lambda: story_has(story.ann, room, "moothall"), "the relay joins")
+    story.server.run("channels", "bind", session, f"matrix:{room}")
+    await story.ann.hears(room, "This chat is connected")
+    await story.ann.app.room_invite(room, story.bob.user)
+    await story.bob.app.join(room)
+    story.server.say(session, "[ask:rm -r build] [say:the first is done]")
+    card = await story.ann.hears(story.private, "rm -r build", ghost_id("moothall"))
+    assert "1. " in card["body"], card
+    line = await story.ann.hears(room, "builder waits for an answer.", ghost_id("moothall"))
+    assert not any("rm -r build" in text for text in await story.bob.texts(room) if not text.startswith("[ask")), line
+    await react(story.bob, room, line["id"], "1")
+    assert "the first is done" not in story.server.words(session)
+    await react(story.ann, story.private, card["id"], "1")
+    await story.ann.hears(room, "the first is done", ghost_id("builder"))
+    await story.ann.hears(story.private, "Answered: ", after=card["id"])
+    story.server.say(session, "[ask:rm -r dist] [say:the second is done]")
+    card = await story.ann.hears(story.private, "rm -r dist", ghost_id("moothall"))
+    await story.ann.say(story.private, "1", **{"m.relates_to": {"m.in_reply_to": {"event_id": card["id"]}}})
+    await story.ann.hears(room, "the second is done", ghost_id("builder"))
+    story.server.run("end", "builder")
+
+
+async def react(person, room, event, key):
+    relation = {"m.relates_to": {"rel_type": "m.annotation", "event_id": event, "key": key}}
+    answer = await person.app.room_send(room, "m.reaction", relation)
+    assert getattr(answer, "event_id", None), answer
+
+
 async def encrypted_rooms(story):
     """An encrypted room is refused with a word."""
     encryption = {"type": "m.room.encryption", "state_key": "", "content": {"algorithm": "m.megolm.v1.aes-sha2"}}
@@ -602,6 +649,8 @@ PARTS = [
     edits_and_redactions,
     kick_and_return,
     strangers_and_private_talks,
+    codes_that_others_read,
+    cards,
     encrypted_rooms,
     aliases,
     upgrades,

@@ -1,8 +1,9 @@
 //! The treatment of words that every channel shares: commands are run, other words are posted, and
 //! accounts are paired.
 
-use moothall_engine::access::{AccessError, Caller, PairingOutcome};
+use moothall_engine::access::{AccessError, Caller, PairingOutcome, Secret};
 use moothall_engine::hall::HallError;
+use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::slash;
 
@@ -56,7 +57,44 @@ impl InboundWords {
     }
 }
 
+/// Returns the code of a line by which a person pairs an account alone with it: the code itself
+/// behind a command or not, as long as it may be mistyped, or a whole code within other words.
+pub(crate) fn pairing_code(line: &str) -> Option<&str> {
+    let line = line.trim().trim_start_matches(['/', '!']);
+    let word = line.strip_prefix("start ").unwrap_or(line).trim();
+    let is_code = word.starts_with("pair_") && !word.contains(char::is_whitespace);
+    if is_code { Some(word) } else { Secret::pairing_code_in(line) }
+}
+
 impl Inbox {
+    /// Makes a code invalid that a message shows to several people. The message enters no
+    /// conversation, because more people read those. Returns the answer for the chat, once for the
+    /// key of the message.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if the end of the code could not be kept now.
+    pub(crate) async fn void_code(
+        &self,
+        code: &str,
+        chat: &Chat,
+        key: &str,
+    ) -> Result<Option<String>, TryAgain> {
+        let is_void = match self.access().void_pairing_code(code, chat).await {
+            Ok(is_void) => is_void,
+            Err(error) => return Err(TryAgain::after(&error)),
+        };
+        // Codes that were used or made up are answered seldom, because each member can write them.
+        let is_answered = is_void || self.may_answer_stranger(&chat.key());
+        Ok((is_answered && self.take(key)).then(|| {
+            format!(
+                "Other members of this chat can read that code, so it is not valid, and the \
+                 message is not part of the conversation. Make a new one with `moothall channels \
+                 pair {}`, or on the page, and send it to this account alone.",
+                chat.channel()
+            )
+        }))
+    }
+
     /// Runs a command or posts words. `is_for_agent` is true if a line that looks like an unknown
     /// command is meant for an agent.
     ///
@@ -142,5 +180,26 @@ impl Inbox {
             Err(error) if is_passing(&error) => return Err(TryAgain::after(&error)),
             Err(error) => error.to_string(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use moothall_engine::access::TokenKind;
+
+    use super::*;
+
+    #[test]
+    fn a_code_is_read_from_a_line_in_any_form() {
+        for line in ["/start pair_x", "!start pair_x", "start pair_x", " pair_x "] {
+            assert_eq!(pairing_code(line), Some("pair_x"), "{line}");
+        }
+        let code = Secret::fresh(TokenKind::Pairing).unwrap();
+        let code = code.reveal();
+        let link = format!("here: https://t.me/analyst_bot?start={code}.");
+        assert_eq!(pairing_code(&link), Some(code));
+        for line in ["/start now", "pair_programming is fun", "/start"] {
+            assert_eq!(pairing_code(line), None, "{line}");
+        }
     }
 }

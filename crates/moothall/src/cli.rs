@@ -443,7 +443,7 @@ pub enum Command {
         ("moothall resume --all", "resume all of them"),
     ]))]
     Resume(Resume),
-    /// Link sessions: the final message of each turn is sent to the others
+    /// Link sessions: words typed to one of them reach the others, and so do the answers
     #[command(after_help = examples(&[
         ("moothall link planner reviewer", "link two or more sessions"),
         ("moothall link list", ""),

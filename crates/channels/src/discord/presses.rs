@@ -14,12 +14,11 @@ use super::Discord;
 use super::bot::DiscordBot;
 use super::cards::CardPress;
 use super::client::{CardButton, RestFailure, id_in};
-use super::receive::pairing_code;
 use super::room::{ChannelPlace, account_of};
 use super::text;
 use crate::cards::{NO_MEANING, NOT_PAIRED};
 use crate::inbox::{InboundWords, OpeningChat};
-use crate::receive::{Entry, TryAgain, passing};
+use crate::receive::{Entry, TryAgain, pairing_code, passing};
 
 /// The kind of a slash command.
 const COMMAND: u64 = 2;

@@ -1,6 +1,6 @@
 //! What the gateway told, as words for the hall: each message enters once, whichever bots saw it.
 
-use moothall_engine::access::{AccessError, Caller};
+use moothall_engine::access::{AccessError, Caller, Secret};
 use moothall_kernel::chat::{Chat, OverheardWords, PostOrigin};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::slash;
@@ -14,7 +14,7 @@ use super::names::{shown_name, with_names};
 use super::room::{ChannelPlace, account_of};
 use crate::config::StrangersRule;
 use crate::inbox::{InboundWords, OpeningChat};
-use crate::receive::{Entry, TryAgain, passing};
+use crate::receive::{Entry, TryAgain, pairing_code, passing};
 
 /// Kinds of messages that people write; the others are notes of Discord itself.
 const WORDS: [u64; 2] = [0, 19];
@@ -46,13 +46,6 @@ impl HeardMessage {
 /// Returns the reason to receive something again after a call that failed.
 fn unanswered(fault: &RestFailure) -> TryAgain {
     TryAgain { why: fault.to_string(), is_known: true }
-}
-
-/// Returns the code of a line by which a person pairs an account.
-pub(super) fn pairing_code(line: &str) -> Option<&str> {
-    let line = line.trim().trim_start_matches('/');
-    let code = line.strip_prefix("start ").unwrap_or(line).trim();
-    code.starts_with("pair_").then_some(code)
 }
 
 impl Discord {
@@ -125,6 +118,10 @@ impl Discord {
             self.seen.note(channel, id);
             return Ok(());
         }
+        if !is_direct && self.void_code(bot, &heard).await? {
+            self.seen.note(channel, id);
+            return Ok(());
+        }
         let is_person = message["author"]["bot"] != true && message["webhook_id"].is_null();
         match (is_person, is_direct) {
             (false, _) => self.receive_from_bot(&heard).await,
@@ -133,6 +130,16 @@ impl Discord {
         }?;
         self.seen.note(channel, id);
         Ok(())
+    }
+
+    /// Makes a code invalid that a message shows to a channel. Returns true if there was a code.
+    async fn void_code(&self, bot: &DiscordBot, heard: &HeardMessage) -> Result<bool, TryAgain> {
+        let code = Secret::pairing_code_in(&heard.text);
+        let Some((code, chat)) = code.zip(heard.room.to_chat()) else { return Ok(false) };
+        if let Some(text) = self.inbox.void_code(code, &chat, &heard.key(&chat)).await? {
+            self.say(bot, &heard.room, &text, Some(heard.id)).await;
+        }
+        Ok(true)
     }
 
     /// Reads a message; `None` if it is not words.
@@ -337,8 +344,13 @@ impl Discord {
     ) -> Result<(), TryAgain> {
         let is_whole = message["content"].is_string() && message["author"].is_object();
         let Some(heard) = self.heard(room, message).filter(|_| is_whole) else { return Ok(()) };
+        let is_own = self.is_own(bot, message);
+        let is_direct = message["guild_id"].is_null();
+        if !is_own && !is_direct && self.void_code(bot, &heard).await? {
+            return Ok(());
+        }
         // A command took effect when it was sent, so its edit means nothing.
-        if self.is_own(bot, message) || slash::is_command_line(&heard.text) {
+        if is_own || slash::is_command_line(&heard.text) {
             return Ok(());
         }
         let Some(chat) = heard.room.to_chat() else { return Ok(()) };
@@ -429,14 +441,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn a_code_is_read_from_a_line_in_any_form() {
-        for line in ["/start pair_x", "start pair_x", " pair_x "] {
-            assert_eq!(pairing_code(line), Some("pair_x"), "{line}");
-        }
-        assert_eq!(pairing_code("/start now"), None);
-    }
 
     #[test]
     fn files_become_lines() {

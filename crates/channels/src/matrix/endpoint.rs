@@ -5,6 +5,8 @@
 //! the server's own address answers nothing in local mode, and each request here proves itself by
 //! the registration's token.
 
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -13,15 +15,21 @@ use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post, put};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::Matrix;
 use super::names::Ghost;
 
 /// Longest transaction, in bytes: 500 events of the largest permitted size.
 const BODY_BYTES_MAX: usize = 64 << 20;
+/// Number of connections that have not shown the token.
+const UNPROVEN_MAX: usize = 64;
 /// Pause before a listener is made again that could not be made.
 const BIND_PAUSE: Duration = Duration::from_secs(1);
 
@@ -36,7 +44,7 @@ pub(super) async fn listen(matrix: Weak<Matrix>, bind: String) {
         }
         tokio::time::sleep(BIND_PAUSE).await;
     };
-    let router = Router::new()
+    let routes = Router::new()
         .route("/_matrix/app/v1/transactions/{txn}", put(transaction))
         .route("/_matrix/app/v1/users/{user}", get(user))
         .route("/_matrix/app/v1/rooms/{alias}", get(room))
@@ -44,8 +52,57 @@ pub(super) async fn listen(matrix: Weak<Matrix>, bind: String) {
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(middleware::from_fn_with_state(matrix.clone(), prove))
         .with_state(matrix);
-    if let Err(error) = axum::serve(listener, router).await {
-        tracing::error!(bind, %error, "the listener for the homeserver ended");
+    accept(&listener, &routes).await;
+}
+
+/// Serves connections without end. Each program of the computer can open some, so that one without
+/// the token gives way to newer ones, and the homeserver's own stay.
+async fn accept(listener: &TcpListener, routes: &Router) {
+    let mut connections = JoinSet::new();
+    let mut unproven: VecDeque<(ConnectionProof, AbortHandle)> = VecDeque::new();
+    loop {
+        // A `JoinSet` keeps the result of each finished task until it is joined.
+        while connections.try_join_next().is_some() {}
+        let accepted = listener.accept().await;
+        unproven.retain(|(proof, task)| !proof.is_shown() && !task.is_finished());
+        if (accepted.is_err() || unproven.len() >= UNPROVEN_MAX)
+            && let Some((_, oldest)) = unproven.pop_front()
+        {
+            oldest.abort();
+        }
+        match accepted {
+            Ok((stream, _)) => {
+                let proof = ConnectionProof::default();
+                let service =
+                    TowerToHyperService::new(routes.clone().layer(Extension(proof.clone())));
+                let task = connections.spawn(async move {
+                    let served =
+                        http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                    if let Err(error) = served.await {
+                        tracing::debug!(%error, "a connection of the homeserver failed");
+                    }
+                });
+                unproven.push_back((proof, task));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection of the homeserver could not be accepted");
+                tokio::time::sleep(BIND_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// A mark of a connection: a request on it showed the token of the registration.
+#[derive(Clone, Default)]
+struct ConnectionProof(Arc<AtomicBool>);
+
+impl ConnectionProof {
+    fn note(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_shown(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -75,6 +132,9 @@ async fn prove(
         ));
     }
     drop(open);
+    if let Some(proof) = request.extensions().get::<ConnectionProof>() {
+        proof.note();
+    }
     Ok(next.run(request).await)
 }
 

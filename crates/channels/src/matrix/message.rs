@@ -1,6 +1,6 @@
 //! Messages of people: their words, commands, edits and redactions.
 
-use moothall_engine::access::{AccessError, Caller};
+use moothall_engine::access::{AccessError, Caller, Secret};
 use moothall_engine::hall::HallError;
 use moothall_kernel::chat::{Chat, OverheardWords, PostOrigin};
 use moothall_kernel::command::ClientCommand;
@@ -17,7 +17,7 @@ use super::places::MatrixPlace;
 use super::room::{MatrixRoom, account_of};
 use crate::config::StrangersRule;
 use crate::inbox::{InboundWords, OpeningChat, is_passing};
-use crate::receive::{Entry, TryAgain, passing};
+use crate::receive::{Entry, TryAgain, pairing_code, passing};
 
 /// The line for a person who writes to the relay alone.
 const RELAY_TALK: &str = "This is the chat of the server itself: questions of agents arrive here, \
@@ -41,12 +41,19 @@ impl Matrix {
         }
         let place = self.place(&heard.room.id).await.map_err(|fault| unanswered(&fault))?;
         let Some(place) = place else { return Ok(()) };
+        if place.private_with(domain).is_none()
+            && let Some(code) = Secret::pairing_code_in(&content.to_string())
+        {
+            return self.void_code(heard, code).await;
+        }
         if let Some(original) = replaced(content) {
             return self.receive_edit(heard, &place, original, domain).await;
         }
         let account = account_of(heard.sender);
-        if let Some(code) = pairing_code(content) {
-            return self.receive_code(heard, &place, code, &account, domain).await;
+        if let Some(ghost) = place.private_with(domain)
+            && let Some(code) = content["body"].as_str().and_then(pairing_code)
+        {
+            return self.receive_code(heard, &ghost, code, &account).await;
         }
         let person = self.inbox.person(&account).await.map_err(passing)?;
         let bound = self.bound_talk(&heard.room, &place, domain).await?;
@@ -253,28 +260,28 @@ impl Matrix {
         Ok(())
     }
 
-    /// Pairs the account that sent a code, if no other person reads it.
+    /// Makes a code invalid that the members of a room can read.
+    async fn void_code(&self, heard: &RoomEvent<'_>, code: &str) -> Result<(), TryAgain> {
+        let Some(chat) = heard.room.to_chat() else { return Ok(()) };
+        if let Some(text) = self.inbox.void_code(code, &chat, &key_of(&chat, heard.id)).await? {
+            self.say(&heard.room, &text, heard.id).await;
+        }
+        Ok(())
+    }
+
+    /// Pairs the account that sent a code to an account of this server alone.
     async fn receive_code(
         &self,
         heard: &RoomEvent<'_>,
-        place: &MatrixPlace,
+        ghost: &Ghost,
         code: &str,
         account: &str,
-        domain: &str,
     ) -> Result<(), TryAgain> {
-        let text = match place.private_with(domain) {
-            None => "Other members of this room saw that code. Make a new one, and send it in a \
-                     room with this account alone."
-                .to_owned(),
-            Some(ghost) => {
-                let use_of_it = "What you write to an agent's account goes to that agent.";
-                let text = self.inbox.pair(code, account, use_of_it).await?;
-                if ghost == Ghost::Relay {
-                    self.keep_private_room(heard.sender, &heard.room.id).await;
-                }
-                text
-            }
-        };
+        let use_of_it = "What you write to an agent's account goes to that agent.";
+        let text = self.inbox.pair(code, account, use_of_it).await?;
+        if *ghost == Ghost::Relay {
+            self.keep_private_room(heard.sender, &heard.room.id).await;
+        }
         self.say(&heard.room, &text, heard.id).await;
         Ok(())
     }
@@ -434,13 +441,6 @@ pub(super) fn replied_event(content: &Value) -> Option<&str> {
     content["m.relates_to"]["m.in_reply_to"]["event_id"].as_str()
 }
 
-/// Returns the code of a message by which a person pairs an account.
-fn pairing_code(content: &Value) -> Option<&str> {
-    let text = content["body"].as_str()?.trim();
-    let code = text.strip_prefix("/start ").or(text.strip_prefix("!start ")).unwrap_or(text).trim();
-    code.starts_with("pair_").then_some(code)
-}
-
 /// Returns a line with a slash for one with an exclamation mark: some apps keep lines with a slash
 /// for themselves.
 fn as_command(text: &str) -> String {
@@ -521,7 +521,5 @@ mod tests {
     fn an_exclamation_mark_begins_only_known_commands() {
         assert_eq!(as_command("!help"), "/help");
         assert_eq!(as_command("!wow"), "!wow");
-        assert_eq!(pairing_code(&json!({"body": "!start pair_a"})), Some("pair_a"));
-        assert_eq!(pairing_code(&json!({"body": "start pair_a"})), None);
     }
 }

@@ -19,6 +19,9 @@ impl Telegram {
     /// # Errors
     /// [`TryAgain`] if the words could not be stored now.
     pub(super) async fn receive_edit(&self, bot: &Bot, message: &Message) -> Result<(), TryAgain> {
+        if self.void_code(bot, message).await? {
+            return Ok(());
+        }
         let Author::Person(author) = &message.author else { return Ok(()) };
         let agent = (message.chat.kind == ChatKind::Private).then(|| self.agent_of(bot));
         let room = match &agent {

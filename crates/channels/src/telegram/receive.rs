@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use moothall_engine::access::{AccessError, Caller};
+use moothall_engine::access::{AccessError, Caller, Secret};
 use moothall_engine::channels::BotState;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -19,7 +19,7 @@ use super::update::{
     Attachment, AttachmentKind, Author, ChatKind, Message, Person, Update, UpdateKind,
 };
 use crate::inbox::{InboundWords, OpeningChat};
-use crate::receive::{Entry, TryAgain, passing};
+use crate::receive::{Entry, TryAgain, pairing_code, passing};
 
 impl Telegram {
     /// Takes an update that a bot received.
@@ -57,6 +57,9 @@ impl Telegram {
     }
 
     async fn receive_message(&self, bot: &Bot, message: Message) -> Result<(), TryAgain> {
+        if self.void_code(bot, &message).await? {
+            return Ok(());
+        }
         let Author::Person(author) = &message.author else {
             return self.receive_from_other(bot, &message).await;
         };
@@ -303,6 +306,22 @@ impl Telegram {
         });
     }
 
+    /// Makes a code invalid that a message shows to a group. Returns true if there was a code.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if its end could not be kept now.
+    pub(super) async fn void_code(&self, bot: &Bot, message: &Message) -> Result<bool, TryAgain> {
+        let is_group = matches!(message.chat.kind, ChatKind::Group | ChatKind::Supergroup);
+        let code = Secret::pairing_code_in(&message.text).filter(|_| is_group);
+        let room = Room::new(message.chat.id, message.thread);
+        let Some((code, chat)) = code.zip(room.to_chat()) else { return Ok(false) };
+        let key = self.key_of(bot, message, &chat);
+        if let Some(text) = self.inbox.void_code(code, &chat, &key).await? {
+            self.say(bot, &room, &text, Some(message.message_id)).await;
+        }
+        Ok(true)
+    }
+
     /// Pairs the account that sent a code with the person who made it.
     async fn pair(
         &self,
@@ -377,10 +396,4 @@ fn sent(attachment: &Attachment) -> String {
 /// Returns the account of a person, as pairings name it.
 pub(super) fn account_of(person: &Person) -> String {
     format!("{TELEGRAM}:{}", person.id)
-}
-
-/// Returns the code of a message by which a person pairs an account.
-fn pairing_code(text: &str) -> Option<&str> {
-    let code = text.strip_prefix("/start ")?.trim();
-    code.starts_with("pair_").then_some(code)
 }

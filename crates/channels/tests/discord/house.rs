@@ -210,12 +210,28 @@ impl House {
 
     /// Waits until the delivery of an event to a channel has ended. Returns its state and evidence.
     pub async fn ended(&self, channel: ChannelId, seq: Seq) -> (DeliveryState, String) {
-        let target = Target::Chat(chat_of(channel));
+        self.ended_at(&format!("discord:{}", channel.0), seq).await
+    }
+
+    /// Waits until the delivery of an event to a chat has ended. Returns its state and evidence.
+    pub async fn ended_at(&self, chat: &str, seq: Seq) -> (DeliveryState, String) {
+        let target = Target::Chat(chat.parse().unwrap());
         loop {
             let all = self.store.outbox.of_target(&target, None, 1000).await.unwrap();
             let found = all.into_iter().find(|one| one.through_seq == seq);
             match found.filter(|one| one.state.is_settled()) {
                 Some(found) => return (found.state, found.evidence),
+                None => tokio::task::yield_now().await,
+            }
+        }
+    }
+
+    /// Waits until a conversation is bound to a chat.
+    pub async fn until_bound(&self, chat: &str) -> StreamId {
+        let chat = chat.parse().unwrap();
+        loop {
+            match self.hall.bound_to(&chat).await.unwrap() {
+                Some(stream) => return stream,
                 None => tokio::task::yield_now().await,
             }
         }

@@ -4,6 +4,7 @@
 mod gateway;
 mod house;
 mod presses;
+mod rights;
 
 use moothall_engine::access::Scope;
 use moothall_engine::ports::DeliveryState;
@@ -217,13 +218,7 @@ async fn a_direct_chat_is_a_talk_with_the_agent_of_the_bot() {
     let ann = house.paired("Ann", &[]).await;
     let chat = house.discord.direct(ann, &house.bots[1]);
     house.discord.say(chat, ann, "Between us.");
-    let place = format!("discord:{}@analyst", chat.0).parse().unwrap();
-    let stream = loop {
-        match house.hall.bound_to(&place).await.unwrap() {
-            Some(stream) => break stream,
-            None => tokio::task::yield_now().await,
-        }
-    };
+    let stream = house.until_bound(&format!("discord:{}@analyst", chat.0)).await;
     house.until_entered(&stream, "Between us.").await;
     house.speak(&stream, "analyst", "Understood.").await;
     let shown = house.said(chat, |it| it.text == "Understood.").await;

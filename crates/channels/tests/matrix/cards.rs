@@ -87,8 +87,22 @@ async fn a_code_in_a_room_of_several_pairs_no_account() {
     let house = House::open().await;
     let room = house.homeserver.room(&house.ann, &["moothall", "moothall_analyst"]);
     house.homeserver.wait_for(|it| it.is_in(&room, "moothall_analyst")).await;
-    house.homeserver.say(&room, &house.ann, "/start pair_0123456789");
-    house.said(&room, |shown| shown.body.contains("saw that code")).await;
+    let (seen, edited) = (house.code(&[]).await, house.code(&[]).await);
+    house.homeserver.say(&room, &house.ann, &format!("my code is {seen}, is it not?"));
+    house.said(&room, |shown| shown.body.contains("can read that code")).await;
+    let first = house.homeserver.say(&room, &house.ann, "a word");
+    house.homeserver.edit(&room, &house.ann, &first, &edited);
+    let told = |it: &&String| it.contains("can read that code");
+    house.homeserver.wait_for(|it| it.texts(&room).iter().filter(told).count() == 2).await;
+    // Each member who read a code is too late.
+    let eve = house.homeserver.user("eve");
+    let private = house.homeserver.private_room(&eve, "moothall");
+    house.homeserver.wait_for(|it| it.is_in(&private, "moothall")).await;
+    for code in [seen, edited] {
+        house.homeserver.say(&private, &eve, &format!("/start {code}"));
+    }
+    let refused = |it: &&String| it.contains("not valid");
+    house.homeserver.wait_for(|it| it.texts(&private).iter().filter(refused).count() == 2).await;
     house.pair(&[Scope::ThreadsAdmin]).await;
 }
 

@@ -150,13 +150,19 @@ impl House {
 
     /// Pairs Ann's account with the owner, in a private room with the relay. Returns the room.
     pub async fn pair(&self, scopes: &[Scope]) -> String {
-        let wanted = NewPairing { channel: "matrix".into(), scopes: Scopes::of(scopes) };
-        let (secret, _) = self.access.offer_pairing(&self.owner, wanted).await.unwrap();
+        let code = self.code(scopes).await;
         let room = self.homeserver.private_room(&self.ann, "moothall");
         self.homeserver.wait_for(|it| it.is_in(&room, "moothall")).await;
-        self.homeserver.say(&room, &self.ann, &format!("/start {}", secret.reveal()));
+        self.homeserver.say(&room, &self.ann, &format!("/start {code}"));
         self.said(&room, |shown| shown.body.starts_with("You are now")).await;
         room
+    }
+
+    /// Returns a code that pairs an account with the owner.
+    pub async fn code(&self, scopes: &[Scope]) -> String {
+        let wanted = NewPairing { channel: "matrix".into(), scopes: Scopes::of(scopes) };
+        let (secret, _) = self.access.offer_pairing(&self.owner, wanted).await.unwrap();
+        secret.reveal().to_owned()
     }
 
     /// Waits for a message in a room.

@@ -11,6 +11,8 @@ use moothall_kernel::command::ClientCommand;
 use moothall_kernel::event::Event;
 use moothall_testkit::matrix::{HomeserverFault, ShownEvent};
 use serde_json::json;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
 
 use house::{House, user};
 
@@ -204,4 +206,20 @@ async fn requests_without_the_token_do_nothing() {
     house.homeserver.say(&room, &house.ann, "after it");
     house.entered(&stream, "after it").await;
     assert!(!house.words(&stream).await.iter().any(|text| text == "forged"));
+}
+
+#[tokio::test]
+async fn connections_without_the_token_give_way_and_the_homeserver_is_heard() {
+    let house = House::open().await;
+    let (room, stream) = house.open_room().await;
+    let address = house.homeserver.service().replace("http://", "");
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        silent.push(TcpStream::connect(&address).await.unwrap());
+    }
+    house.homeserver.say(&room, &house.ann, "through the crowd");
+    house.entered(&stream, "through the crowd").await;
+    let ended = silent[0].read(&mut [0]).await;
+    assert!(matches!(ended, Ok(0) | Err(_)), "the oldest gave way: {ended:?}");
+    assert!(silent[199].try_read(&mut [0]).is_err(), "the newest stays open");
 }

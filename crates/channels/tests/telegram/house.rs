@@ -131,12 +131,17 @@ impl House {
 
     /// Pairs an account with the owner.
     pub async fn pair(&self, person: PersonId, scopes: &[Scope]) {
-        let scopes = Scopes::of(scopes);
-        let wanted = NewPairing { channel: "telegram".into(), scopes };
-        let (secret, _) = self.access.offer_pairing(&self.owner, wanted).await.unwrap();
+        let code = self.code(scopes).await;
         let chat = self.telegram.private(person, &self.bots[0]);
-        self.telegram.say(chat, person, &format!("/start {}", secret.reveal()));
+        self.telegram.say(chat, person, &format!("/start {code}"));
         self.said(chat, |message| message.text.starts_with("You are now")).await;
+    }
+
+    /// Returns a code that pairs an account with the owner.
+    pub async fn code(&self, scopes: &[Scope]) -> String {
+        let wanted = NewPairing { channel: "telegram".into(), scopes: Scopes::of(scopes) };
+        let (secret, _) = self.access.offer_pairing(&self.owner, wanted).await.unwrap();
+        secret.reveal().to_owned()
     }
 
     /// Waits for a message in a chat.

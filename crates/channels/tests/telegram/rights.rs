@@ -90,6 +90,37 @@ async fn a_pairing_ends_with_the_credential_that_made_its_code() {
 }
 
 #[tokio::test]
+async fn a_code_that_a_group_shows_pairs_no_account() {
+    let house = House::open().await;
+    house.bots.iter().for_each(|bot| house.telegram.set_privacy(bot, false));
+    let ann = house.telegram.person(7, "Ann");
+    house.pair(ann, &[]).await;
+    let (group, stream) = house.bound_group().await;
+    house.telegram.enter(group, ann);
+    let (seen, edited) = (house.code(&[]).await, house.code(&[]).await);
+    let link = format!("that is me: https://t.me/analyst_bot?start={seen}");
+    house.telegram.say(group, ann, &link);
+    let told = |it: &&String| it.contains("can read that code");
+    house.telegram.wait_for(|it| it.texts(group).iter().filter(told).count() == 1).await;
+    let first = house.telegram.say(group, ann, "a word");
+    while !house.events(&stream).await.iter().any(|one| one.event.body() == Some("a word")) {
+        tokio::task::yield_now().await;
+    }
+    house.telegram.edit(first, &edited);
+    house.telegram.wait_for(|it| it.texts(group).iter().filter(told).count() == 2).await;
+
+    let eve = house.telegram.person(8, "Eve");
+    let chat = house.telegram.private(eve, &house.bots[0]);
+    for code in [&seen, &edited] {
+        house.telegram.say(chat, eve, &format!("/start {code}"));
+    }
+    let refused = |it: &&String| it.contains("not valid");
+    house.telegram.wait_for(|it| it.texts(chat).iter().filter(refused).count() == 2).await;
+    let events = house.events(&stream).await;
+    assert!(!events.iter().any(|one| format!("{:?}", one.event).contains("pair_")));
+}
+
+#[tokio::test]
 async fn no_button_starts_a_program() {
     let house = House::open().await;
     let ann = house.telegram.person(7, "Ann");

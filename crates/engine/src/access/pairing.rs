@@ -1,13 +1,14 @@
 //! Pairings: accounts of channels that act as a person, with the scopes that the person chose.
 //! (Ruling 39.)
 
+use moothall_kernel::chat::Chat;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::{
-    Access, AccessDenial, AccessError, AuditAction, Caller, InsertOutcome, Reach, Scope, Scopes,
-    Secret, TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, TokenPlace, check_scopes,
-    describe,
+    Access, AccessDenial, AccessError, AuditAction, Caller, InsertOutcome, Reach, RevocationScope,
+    Scope, Scopes, Secret, TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, TokenPlace,
+    check_scopes, describe,
 };
 use crate::answers::HallError;
 
@@ -144,6 +145,31 @@ impl Access {
             InsertOutcome::Yes => PairingOutcome::Paired(token),
             InsertOutcome::OtherKind | InsertOutcome::Used => PairingOutcome::Unknown,
         })
+    }
+
+    /// Makes a pairing code invalid that other people read in `chat`: each of them could pair an
+    /// account of theirs with its maker. Returns true if the code was valid until then, whichever
+    /// channel it is for.
+    ///
+    /// # Errors
+    /// [`AccessError`] if the code cannot be looked up, or its end cannot be kept.
+    pub async fn void_pairing_code(
+        &self,
+        presented: &str,
+        chat: &Chat,
+    ) -> Result<bool, AccessError> {
+        let Some(secret) = Secret::parse(presented) else { return Ok(false) };
+        let (principals, now) = (self.principals(), self.hall.now());
+        let found = principals.token(&secret.hash()).await.map_err(HallError::from)?;
+        let is_live = |code: &Token| code.kind == TokenKind::Pairing && code.is_valid(now);
+        let Some(code) = found.filter(is_live) else { return Ok(false) };
+        let holder = self.holder(code.clone(), now).await;
+        let entry = self
+            .entry(&holder, AuditAction::TokenRevoked)
+            .about(&code.id)
+            .saying(format!("A pairing code that others could read in {chat}."));
+        let revoked = self.take_back(&code.id, RevocationScope::Own, &entry).await?;
+        Ok(!revoked.is_empty())
     }
 
     /// Returns the time at which a pairing ends: with the credential by which its code was made. A

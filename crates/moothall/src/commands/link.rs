@@ -8,6 +8,7 @@ use crate::cli::{Link, LinkAction};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
+use crate::threads::short;
 
 pub async fn run(context: &Context, args: &Link) -> Result<(), Fault> {
     match &args.action {
@@ -31,8 +32,11 @@ async fn make(context: &Context, args: &Link) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&answer);
     }
+    let link = short(answer.link.id.as_str());
     note(&format!(
-        "The link is {}. The final message of each turn is sent to the other members.",
+        "The link is {}. What you say in it, or type at a member's terminal, reaches its members, \
+         and so do the answers: moothall say {link} \"…\"   What you `send` to a session stays \
+         between you and it.",
         answer.link_state
     ));
     context.printer.line(&row(context, &answer.link))

@@ -113,6 +113,15 @@ impl Secret {
         (checksum(body) == check).then(|| Secret(text.to_owned()))
     }
 
+    /// Returns the first pairing code within a text, such as in a link that pairs an account.
+    pub fn pairing_code_in(text: &str) -> Option<&str> {
+        let kind = TokenKind::Pairing;
+        let length = kind.prefix().len() + 2 * kind.secret_bytes() + CHECK_CHARS;
+        let places = text.match_indices(kind.prefix()).map(|(at, _)| at);
+        let mut pieces = places.filter_map(|at| text.get(at..at + length));
+        pieces.find(|piece| Secret::parse(piece).is_some())
+    }
+
     /// Returns the clear text, for its recipient.
     pub fn reveal(&self) -> &str {
         &self.0

@@ -1,20 +1,23 @@
-//! kill -9 while a busy group of Telegram or a busy channel of Discord is bound, and the network
-//! and the service fail: nothing is shown twice, and nothing is lost but deliveries that are shown
-//! as `unknown`.
+//! kill -9 while a busy group of Telegram, channel of Discord or room of Matrix is bound, and the
+//! network and the service fail: nothing is shown twice, and nothing is lost but deliveries that
+//! are shown as `unknown`, of which Matrix has none.
 
-mod channel;
+mod discord;
+mod matrix;
 mod stage;
+mod telegram;
 
 use futures_util::future::join;
 use moothall_engine::crash::OUTBOX_POINTS;
-use moothall_testkit::telegram::TelegramFault;
 use nix::sys::signal::Signal;
-use serde_json::json;
 use tokio::time::timeout;
 
 use crate::chance::{Chance, seed, setting};
-use crate::house::{House, PATIENCE, Server};
-use stage::{Burst, ChatStage};
+use crate::house::PATIENCE;
+use discord::DiscordChannel;
+use matrix::MatrixRoom;
+use stage::{Burst, ChatService, ChatStage};
+use telegram::TelegramGroup;
 
 /// Default number of messages, if `MOOTHALL_CHAT_MESSAGES` is unset.
 const MESSAGES: u64 = 500;
@@ -25,20 +28,6 @@ const FAULTS_PERCENT: u64 = 8;
 /// Points of the way of a message, in and out, besides those of the outbox.
 const POINTS: [&str; 5] =
     ["before_append", "before_commit", "after_commit", "after_append", "before_ack"];
-
-/// A server with a busy chat.
-trait BusyChat {
-    fn house(&self) -> &House;
-    fn server(&mut self) -> &mut Option<Server>;
-    /// Returns the number of messages in the chat.
-    fn shown(&self) -> usize;
-    /// Waits until the chat has this number of messages.
-    async fn until_shown(&self, wanted: usize);
-    /// Waits until people have spoken, and the service has no more to say.
-    async fn until_heard(&self);
-    /// Lets people speak, until all of it is acknowledged or with the service.
-    async fn speak(&self, burst: Burst);
-}
 
 /// The way in which a server dies.
 enum Death {
@@ -59,39 +48,29 @@ impl Death {
     }
 }
 
-/// Returns the faults of the network and of the service.
-fn faults() -> Vec<TelegramFault> {
-    use TelegramFault::{
-        BadGateway, BadGatewayAfter, Conflict, Delay, Drop, DuplicateUpdates, OddAnswer,
-        ReorderUpdates, ResetAfter, TooMany, UnknownUpdate, UnreadableAnswer,
-    };
-    let delay = Delay(std::time::Duration::from_millis(20));
-    let too_many = [TooMany(json!(0)), TooMany(json!(0.03)), TooMany(json!("0.01"))];
-    let others = [
-        Drop,
-        delay,
-        BadGateway,
-        BadGatewayAfter,
-        ResetAfter,
-        Conflict,
-        OddAnswer,
-        UnreadableAnswer,
-        DuplicateUpdates,
-        ReorderUpdates,
-        UnknownUpdate,
-    ];
-    too_many.into_iter().chain(others).collect()
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_while_a_chat_is_busy_loses_nothing_and_repeats_nothing() {
+    run::<TelegramGroup>().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kill_while_a_chat_is_busy_loses_nothing_and_repeats_nothing() {
+async fn kill_while_a_channel_is_busy_loses_nothing_and_repeats_nothing() {
+    run::<DiscordChannel>().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_while_a_room_is_busy_loses_nothing_and_leaves_no_doubt() {
+    run::<MatrixRoom>().await;
+}
+
+async fn run<S: ChatService>() {
     let seed = seed();
     let (messages, kills) =
         (setting("MOOTHALL_CHAT_MESSAGES", || MESSAGES), setting("MOOTHALL_KILLS", || KILLS));
     println!("MOOTHALL_KILL_SEED={seed} MOOTHALL_CHAT_MESSAGES={messages} MOOTHALL_KILLS={kills}");
     let mut chance = Chance::of(seed);
-    let mut stage = ChatStage::new().await;
-    stage.telegram.fault_at_random(seed, FAULTS_PERCENT, &faults());
+    let mut stage = ChatStage::<S>::new().await;
+    stage.service.disturb(Some(seed));
     let in_burst = messages / (kills + 1);
     let mut at_points = 0;
     for number in 0..kills {
@@ -101,13 +80,15 @@ async fn kill_while_a_chat_is_busy_loses_nothing_and_repeats_nothing() {
     }
     let burst = Burst::of(kills * in_burst..messages, &mut chance);
     stage.speak(burst).await;
-    stage.telegram.fault_at_random(seed, 0, &[]);
+    stage.service.disturb(None);
     stage.rest().await;
     let (faults, tally) = stage.faults().await;
     println!(
-        "{kills} kills of a server with a busy chat, {at_points} of them at named points; \
-         {messages} messages of people, {} deliveries, {} of them unknown, {} calls",
-        tally.deliveries, tally.unknown, tally.calls
+        "{kills} kills of a server with a busy chat of {}, {at_points} of them at named points; \
+         {messages} messages of people, {} deliveries, {} of them unknown",
+        S::CHANNEL,
+        tally.deliveries,
+        tally.unknown
     );
     assert!(
         faults.is_empty(),
@@ -118,26 +99,26 @@ async fn kill_while_a_chat_is_busy_loses_nothing_and_repeats_nothing() {
 
 /// Lets people speak while the server dies, and starts the next one. Returns true if the server
 /// died at a named point.
-async fn suffer(stage: &mut impl BusyChat, burst: Burst, death: Death) -> bool {
-    let before = stage.house().crashes();
+async fn suffer<S: ChatService>(stage: &mut ChatStage<S>, burst: Burst, death: Death) -> bool {
+    let before = stage.house.crashes();
     match death {
         Death::Killed(after) => {
             let wanted = stage.shown() + after;
-            let server = stage.server().take().unwrap();
+            let server = stage.server.take().unwrap();
             let dying = async {
-                stage.until_shown(wanted).await;
-                stage.house().kill(server).await;
-                stage.house().start().await
+                stage.service.until_shown(wanted).await;
+                stage.house.kill(server).await;
+                stage.house.start().await
             };
             let (server, ()) = join(dying, stage.speak(burst)).await;
-            *stage.server() = Some(server);
+            stage.server = Some(server);
         }
         Death::At(point) => {
-            let server = stage.server().take().unwrap();
-            stage.house().stop(server).await;
+            let server = stage.server.take().unwrap();
+            stage.house.stop(server).await;
             let dying = async {
-                let Ok(mut server) = stage.house().start_until(Some(&point)).await else {
-                    return stage.house().start().await;
+                let Ok(mut server) = stage.house.start_until(Some(&point)).await else {
+                    return stage.house.start().await;
                 };
                 // A rare point may be passed too seldom.
                 let lives = tokio::select! {
@@ -147,13 +128,13 @@ async fn suffer(stage: &mut impl BusyChat, burst: Burst, death: Death) -> bool {
                 if lives {
                     server.signal(Signal::SIGKILL);
                 }
-                let ended = timeout(PATIENCE, stage.house().ended(&mut server)).await;
+                let ended = timeout(PATIENCE, stage.house.ended(&mut server)).await;
                 ended.expect("an end, and none came");
-                stage.house().start().await
+                stage.house.start().await
             };
             let (server, ()) = join(dying, stage.speak(burst)).await;
-            *stage.server() = Some(server);
+            stage.server = Some(server);
         }
     }
-    stage.house().crashes() > before
+    stage.house.crashes() > before
 }

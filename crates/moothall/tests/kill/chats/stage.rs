@@ -1,5 +1,5 @@
-//! A server with a group of Telegram that is bound, people who speak on both sides, and the check
-//! of what came of their words.
+//! A server with a chat of another product that is bound, people who speak on both sides, and the
+//! check of what came of their words.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,12 +9,10 @@ use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_store::SqliteLog;
-use moothall_testkit::telegram::{Bot, ChatId, PersonId, TelegramServer};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::BusyChat;
 use crate::chance::Chance;
 use crate::house::{House, PATIENCE, Server, plain};
 use crate::ledger::Ledger;
@@ -54,54 +52,60 @@ impl Burst {
     }
 }
 
+/// A fake of the other product, with a person and a chat.
+pub trait ChatService: Sized {
+    /// The name of the channel.
+    const CHANNEL: &'static str;
+    /// The line before words of people on the page, whose requests show no credential here.
+    const HEAD: &'static str;
+    /// True if a delivery may be in doubt for good.
+    const MAY_BE_UNKNOWN: bool;
+
+    async fn start() -> Self;
+    /// Returns the lines of the configuration that connect a server to the service.
+    fn config(&self) -> String;
+    /// Pairs the person by a code, and opens the chat with both agents.
+    async fn open(&self, code: &str);
+    /// Returns the chat as conversations name it.
+    fn chat(&self) -> String;
+    /// Says words in the chat. Now and then something breaks with them, if faults are on.
+    fn say(&self, number: usize, text: &str);
+    fn texts(&self) -> Vec<String>;
+    /// Waits until the chat has this number of messages.
+    async fn until_shown(&self, wanted: usize);
+    /// Waits until the service has no more to say to a server.
+    async fn until_heard(&self);
+    /// Lets calls fail from now on, drawn from a seed, or none.
+    fn disturb(&self, seed: Option<u64>);
+}
+
 /// Counts of a run.
 pub struct ChatTally {
     pub deliveries: usize,
     pub unknown: usize,
-    pub calls: usize,
 }
 
-/// A house with a group that is bound.
-pub struct ChatStage {
+/// A house with a chat that is bound.
+pub struct ChatStage<S> {
     pub house: House,
-    pub telegram: TelegramServer,
+    pub service: S,
     pub server: Option<Server>,
     ledger: Ledger,
-    bots: [Bot; 2],
-    group: ChatId,
-    person: PersonId,
     thread: String,
     /// True once the people of a burst have spoken.
     spoken: watch::Sender<bool>,
 }
 
-impl ChatStage {
-    /// Starts a server, pairs a person and opens a group with two bots.
+impl<S: ChatService> ChatStage<S> {
+    /// Starts a server, pairs a person and opens a chat with two agents.
     pub async fn new() -> Self {
-        let telegram = TelegramServer::start().await.unwrap();
-        let bots = ["analyst", "writer"].map(|name| telegram.add_bot(&format!("{name}_bot"), name));
-        bots.iter().for_each(|bot| telegram.set_privacy(bot, false));
-        let mut more = format!("[channels.telegram]\nbase_url = \"{}\"\n", telegram.url());
-        for (bot, agent) in bots.iter().zip(["analyst", "writer"]) {
-            more += &format!("[channels.telegram.bots.{agent}]\nbot_token = \"{}\"\n", bot.token);
-        }
-        more += "[agents.analyst]\nreplies = [\"I heard: {message}\"]\n";
-        more += "[agents.writer]\nreplies = [\"[PASS]\"]\n";
-        let house = House::with(&more).await;
-        let server = house.start().await;
-        telegram.wait_for(|it| bots.iter().all(|bot| it.is_polling(bot))).await;
-        let (person, group) = (telegram.person(7, "Ann"), telegram.supergroup("Market"));
-        let mut stage = Self {
-            house,
-            telegram,
-            server: Some(server),
-            ledger: Ledger::new(),
-            bots,
-            group,
-            person,
-            thread: String::new(),
-            spoken: watch::channel(false).0,
-        };
+        let service = S::start().await;
+        let agents = "[agents.analyst]\nreplies = [\"I heard: {message}\"]\n\
+                      [agents.writer]\nreplies = [\"[PASS]\"]\n";
+        let house = House::with(&format!("{}{agents}", service.config())).await;
+        let server = Some(house.start().await);
+        let (ledger, spoken) = (Ledger::new(), watch::channel(false).0);
+        let mut stage = Self { house, service, server, ledger, thread: String::new(), spoken };
         stage.open().await;
         stage
     }
@@ -110,25 +114,13 @@ impl ChatStage {
         self.house.address.borrow().clone()
     }
 
-    async fn as_operator(&self, path: &str, body: Value) -> Value {
-        let url = format!("{}{path}", self.address().unwrap());
-        let request = plain().build().unwrap().post(url).bearer_auth(self.house.key());
-        request.json(&body).send().await.unwrap().json().await.unwrap()
-    }
-
     async fn open(&mut self) {
         let scopes = json!({"scopes": ["threads:admin", "participants:invite"]});
-        let pairing = self.as_operator("/channels/telegram/pairings", scopes).await;
-        let chat = self.telegram.private(self.person, &self.bots[0]);
-        let start = format!("/start {}", pairing["code"].as_str().unwrap());
-        self.telegram.say(chat, self.person, &start);
-        self.telegram.wait_for_message(chat, |it| it.text.starts_with("You are now")).await;
-        self.telegram.enter(self.group, self.person);
-        self.bots.iter().for_each(|bot| self.telegram.join(self.group, bot, self.person));
-        // The group is opened with one bot, and the other joins; both is told in the group.
-        self.telegram.wait_for_message(self.group, |it| it.text.starts_with("This chat")).await;
-        self.telegram.wait_for_message(self.group, |it| it.text.contains("joined")).await;
-        let path = format!("/threads?chat=telegram:{}", self.group.id);
+        let url = format!("{}/channels/{}/pairings", self.address().unwrap(), S::CHANNEL);
+        let request = plain().build().unwrap().post(url).bearer_auth(self.house.key());
+        let pairing: Value = request.json(&scopes).send().await.unwrap().json().await.unwrap();
+        self.service.open(pairing["code"].as_str().unwrap()).await;
+        let path = format!("/threads?chat={}", self.service.chat());
         let listed = self.ledger.get(&self.address().unwrap(), &path).await.unwrap();
         self.thread = listed["threads"][0]["id"].as_str().unwrap().to_owned();
         let policy = json!({"policy": {"name": "mention_only", "cooldown_seconds": 0}});
@@ -154,33 +146,58 @@ impl ChatStage {
         }
     }
 
-    fn say(&self, text: &str) {
-        self.telegram.say(self.group, self.person, text);
+    /// Returns the number of messages in the chat.
+    pub fn shown(&self) -> usize {
+        self.service.texts().len()
     }
 
-    /// Waits until every word has arrived. Deliveries are made in order, so the last one
-    /// ends after the others.
+    /// Waits until people have spoken, and the service has no more to say.
+    pub async fn until_heard(&self) {
+        self.spoken.subscribe().wait_for(|spoken| *spoken).await.unwrap();
+        self.service.until_heard().await;
+    }
+
+    /// Lets people speak, until all of it is acknowledged or with the service.
+    pub async fn speak(&self, burst: Burst) {
+        self.spoken.send_replace(false);
+        let Burst { in_group, on_page } = burst;
+        let each = in_group.len().div_ceil(on_page.len().max(1));
+        let mut in_group = in_group.into_iter().enumerate();
+        let say = |(number, text): (usize, String)| self.service.say(number, &text);
+        for (key, text) in on_page {
+            in_group.by_ref().take(each).for_each(say);
+            self.insist(&key, json!({"from": "user", "content": text})).await;
+        }
+        in_group.for_each(say);
+        self.spoken.send_replace(true);
+    }
+
+    /// Waits until every word has arrived on both sides. Deliveries are made in order, so the last
+    /// one ends after the others.
     pub async fn rest(&self) {
+        self.service.say(0, "group end.");
         self.until_heard().await;
         let mut address = self.house.address.subscribe();
         let at = address.wait_for(Option::is_some).await.unwrap().clone().unwrap();
-        let path = format!("/threads/{}/state", self.thread);
+        let (events, state) =
+            (format!("/threads/{}/events", self.thread), format!("/threads/{}/state", self.thread));
         loop {
-            let state = self.ledger.get(&at, &path).await.unwrap();
-            if state["state"]["turns"].as_array().unwrap().is_empty() {
+            let all = self.ledger.get(&at, &events).await.unwrap();
+            let state = self.ledger.get(&at, &state).await.unwrap();
+            let is_resting = state["state"]["turns"].as_array().unwrap().is_empty();
+            if is_resting && all.to_string().contains("group end.") {
                 break;
             }
             tokio::task::yield_now().await;
         }
         self.insist("end", json!({"from": "user", "content": "The end."})).await;
-        let is_over = || self.telegram.texts(self.group).iter().any(|it| it.ends_with("The end."));
         loop {
             // Counted before the look, because the last message may come between the two.
             let more = self.shown() + 1;
-            if is_over() {
+            if self.service.texts().iter().any(|it| it.ends_with("The end.")) {
                 return;
             }
-            self.until_shown(more).await;
+            self.service.until_shown(more).await;
         }
     }
 
@@ -193,17 +210,14 @@ impl ChatStage {
         let events = read(&log, &stream).await;
         let deliveries = log.of_stream(&stream).await.unwrap();
         log.close().await.unwrap();
-        let texts = self.telegram.texts(self.group);
+        let texts = self.service.texts();
         faults.extend(self.inward(&texts, &events));
-        // The requests of the test show no credential.
-        let head = "user (page, not proven):\n";
-        faults.extend(outward(&texts, &events, &deliveries, head));
+        faults.extend(outward::<S>(&texts, &events, &deliveries));
         if self.house.said().contains("panicked") {
             faults.push(format!("the server panicked: {}", self.house.said()));
         }
         let unknown = deliveries.iter().filter(|one| one.state == DeliveryState::Unknown).count();
-        let calls = self.telegram.calls().len();
-        (faults, ChatTally { deliveries: deliveries.len(), unknown, calls })
+        (faults, ChatTally { deliveries: deliveries.len(), unknown })
     }
 
     /// Checks that the words of each side entered once.
@@ -221,50 +235,8 @@ impl ChatStage {
     }
 }
 
-impl BusyChat for ChatStage {
-    fn house(&self) -> &House {
-        &self.house
-    }
-
-    fn server(&mut self) -> &mut Option<Server> {
-        &mut self.server
-    }
-
-    fn shown(&self) -> usize {
-        self.telegram.count(self.group)
-    }
-
-    async fn until_shown(&self, wanted: usize) {
-        self.telegram.wait_for(|it| it.count(self.group) >= wanted).await;
-    }
-
-    async fn until_heard(&self) {
-        self.spoken.subscribe().wait_for(|spoken| *spoken).await.unwrap();
-        let left = |it: &TelegramServer| -> usize {
-            self.bots.iter().map(|bot| it.pending(bot).len()).sum()
-        };
-        // Each step has a bound, and not all of them together: there may be thousands.
-        while let before @ 1.. = left(&self.telegram) {
-            self.telegram.wait_for(|it| left(it) < before).await;
-        }
-    }
-
-    async fn speak(&self, burst: Burst) {
-        self.spoken.send_replace(false);
-        let Burst { in_group, on_page } = burst;
-        let each = in_group.len().div_ceil(on_page.len().max(1));
-        let mut in_group = in_group.into_iter();
-        for (key, text) in on_page {
-            in_group.by_ref().take(each).for_each(|text| self.say(&text));
-            self.insist(&key, json!({"from": "user", "content": text})).await;
-        }
-        in_group.for_each(|text| self.say(&text));
-        self.spoken.send_replace(true);
-    }
-}
-
 /// Reads all events of a conversation.
-pub async fn read(log: &SqliteLog, stream: &StreamId) -> Vec<RecordedEvent> {
+async fn read(log: &SqliteLog, stream: &StreamId) -> Vec<RecordedEvent> {
     let (mut events, mut after) = (Vec::new(), Seq(0));
     loop {
         let page = log.read(stream, after, PAGE).await.unwrap();
@@ -277,12 +249,10 @@ pub async fn read(log: &SqliteLog, stream: &StreamId) -> Vec<RecordedEvent> {
 }
 
 /// Checks that each delivery is shown once, or not at all if that is in doubt.
-/// `head` stands before words of people on the page.
-pub fn outward(
+fn outward<S: ChatService>(
     texts: &[String],
     events: &[RecordedEvent],
     all: &[Delivery],
-    head: &str,
 ) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for text in texts {
@@ -292,14 +262,14 @@ pub fn outward(
     let mut faults: Vec<String> =
         twice.map(|(text, count)| format!("{text:?} is shown {count} times")).collect();
     let messages: BTreeMap<Seq, Vec<ExpectedText>> =
-        events.iter().filter_map(|one| Some((one.seq, expected(one, head)?))).collect();
+        events.iter().filter_map(|one| Some((one.seq, expected(one, S::HEAD)?))).collect();
     for delivery in all {
         let Some(parts) = messages.get(&delivery.through_seq) else { continue };
         let is_shown = |part: &&ExpectedText| counts.keys().any(|text| part.fits(text));
         let shown = parts.iter().filter(is_shown).count();
         let is_right = match delivery.state {
             DeliveryState::Done => shown == parts.len(),
-            DeliveryState::Unknown => true,
+            DeliveryState::Unknown => S::MAY_BE_UNKNOWN,
             _ => false,
         };
         if !is_right {
