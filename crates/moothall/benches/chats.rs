@@ -1,4 +1,4 @@
-//! What a message to a chat of Discord or Matrix costs, against one bare call of the same service.
+//! The cost of a message to a chat of Discord or Matrix, against one bare call of the same service.
 //!
 //! `cargo bench -p moothall --bench chats` runs a hall over SQLite that speaks to the fakes of both
 //! services. For each it prints how long the service waits for a message after its commit, beside a
@@ -46,7 +46,7 @@ fn text(n: usize) -> String {
     format!("message {n}: some words that an agent would say in a conversation, and a few more")
 }
 
-/// What a hall and a bare client know of a fake service.
+/// The facts that a hall and a bare client know of a fake service.
 #[derive(Clone, Serialize, Deserialize)]
 struct Facts {
     service: String,
@@ -219,7 +219,7 @@ impl Stage {
     async fn settled(&self) {
         let target = Target::Chat(self.chat.clone());
         while !self.store.outbox.pending_deliveries(&target, 0, 1).await.unwrap().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::task::yield_now().await;
         }
     }
 }

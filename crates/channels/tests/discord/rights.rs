@@ -41,6 +41,8 @@ async fn a_direct_chat_without_a_paired_person_gets_no_words() {
     let place = format!("discord:{}@analyst", chat.0);
     let stream = house.until_bound(&place).await;
     house.until_entered(&stream, "Between us.").await;
+    let seq = house.speak(&stream, "analyst", "Understood.").await;
+    assert_eq!(house.ended_at(&place, seq).await.0, DeliveryState::Done);
     // A server that began anew asks Discord for the person, and says nothing without an answer.
     house.stop().await;
     house.discord.fault(READ_CHANNEL, RestFault::Refuse(403, 50001, "Missing Access".into()));

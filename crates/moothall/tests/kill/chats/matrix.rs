@@ -32,7 +32,7 @@ impl MatrixRoom {
 
 impl ChatService for MatrixRoom {
     const CHANNEL: &'static str = "matrix";
-    const HEAD: &'static str = "";
+    const HEAD: &'static str = "user (page, not proven):\n";
     // The homeserver keeps transactions while it runs, and a send is repeated under the same one.
     const MAY_BE_UNKNOWN: bool = false;
 
