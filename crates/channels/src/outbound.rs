@@ -7,7 +7,7 @@ use moothall_kernel::chat::Chat;
 use moothall_kernel::event::{Change, Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::participant::Kind;
-use moothall_kernel::permission::PermissionOption;
+use moothall_kernel::permission::{ActionDetail, PermissionOption};
 use moothall_kernel::time::Timestamp;
 
 /// Content for a chat.
@@ -150,21 +150,27 @@ fn of_event(recorded: &RecordedEvent, state: &Conversation, chat: &Chat) -> Outb
             changed(&name(by), changes, recorded.ts, state, chat)
         }
         Event::PermissionRequested {
-            permission, participant, action, options, partial, ..
-        }
-        | Event::QuestionAsked { permission, participant, action, options, partial, .. } => card(
-            recorded.seq,
             permission,
             participant,
-            name(participant),
             action,
+            detail,
             options,
-            *partial,
-        ),
+            partial,
+            ..
+        } => {
+            let from = (participant, name(participant));
+            let action = detail.as_ref().map_or_else(|| action.clone(), in_a_fence);
+            card(recorded.seq, permission, from, action, options, *partial)
+        }
+        Event::QuestionAsked { permission, participant, action, options, partial, .. } => {
+            let from = (participant, name(participant));
+            card(recorded.seq, permission, from, action.clone(), options, *partial)
+        }
         // An account never drives terminals, so no button starts a program or links sessions.
         Event::StartRequested { permission, participant, action, .. }
         | Event::TalkRequested { permission, participant, action, .. } => {
-            card(recorded.seq, permission, participant, name(participant), action, &[], false)
+            let from = (participant, name(participant));
+            card(recorded.seq, permission, from, action.clone(), &[], false)
         }
         Event::PermissionAnswered { permission, by, label, option, .. } => Outbound::CardOver {
             permission: permission.clone(),
@@ -220,9 +226,8 @@ fn place_of(posted: &Posted) -> Option<String> {
 fn card(
     seq: Seq,
     permission: &PermissionId,
-    from: &ParticipantId,
-    name: String,
-    action: &str,
+    (from, name): (&ParticipantId, String),
+    action: String,
     options: &[PermissionOption],
     is_partial: bool,
 ) -> Outbound {
@@ -231,10 +236,18 @@ fn card(
         seq,
         from: from.clone(),
         name,
-        action: action.to_owned(),
+        action,
         options: options.to_vec(),
         is_partial,
     })
+}
+
+/// Returns the parts of an action as a block of Markdown in which nothing acts.
+fn in_a_fence(detail: &ActionDetail) -> String {
+    let text = detail.to_text();
+    let longest = text.split(|sign| sign != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{text}\n{fence}")
 }
 
 /// Returns the content for changes of a conversation. A binding of this chat hides the invitations

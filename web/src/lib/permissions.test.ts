@@ -52,7 +52,7 @@ describe('a permission', () => {
 
   it('waits from its request on, with the action and the options as they came', () => {
     const { event: _, permission: id, ...asIs } = request;
-    expect(asked().waiting()).toEqual([{ ...asIs, id, folder: null, look: null, end: null, came: null }]);
+    expect(asked().waiting()).toEqual([{ ...asIs, id, detail: null, folder: null, look: null, end: null, came: null }]);
   });
 
   it('belongs to no turn where an agent asks for another program: it waits until it is answered, whatever turn ends', () => {
@@ -139,7 +139,7 @@ describe('a permission', () => {
     const withdrawn = { event: 'withdrawn', permission: 'p1', because: 'replaced' };
     const timeline = asked(event('permission', withdrawn));
     expect(timeline.waiting()).toEqual([]);
-    expect(rows(timeline).map(({ end }) => outcomeOf(end, String))).toEqual(['Something else was asked in its place.']);
+    expect(rows(timeline).map(({ end }) => outcomeOf(end, String))).toEqual(['Replaced by a newer question.']);
   });
 
   it('waits no longer when its turn is over', () => {

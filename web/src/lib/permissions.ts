@@ -1,6 +1,6 @@
 /** Actions that need a person's consent: the requests, their answers and their ends. */
 
-import type { AskedRef, PermissionEvent, PermissionOption, ThreadState } from './types';
+import type { ActionDetail, AskedRef, PermissionEvent, PermissionOption, ThreadState } from './types';
 
 export interface Permission {
   id: string;
@@ -9,6 +9,8 @@ export interface Permission {
   participant: string;
   /** The action, word for word. */
   action: string;
+  /** The parts of the action, if its program reports them one by one. */
+  detail: ActionDetail | null;
   /** True if `action` is complete. */
   complete: boolean;
   options: PermissionOption[];
@@ -44,8 +46,21 @@ export class Permissions {
     switch (content.event) {
       case 'requested': {
         const { permission: id, turn, participant, action, complete, options, expires } = content;
-        const { folder = null, look = null } = content;
-        return { id, turn, participant, action, complete, options, expires, folder, look, end: null, came: null };
+        const { folder = null, look = null, detail = null } = content;
+        return {
+          id,
+          turn,
+          participant,
+          action,
+          detail,
+          complete,
+          options,
+          expires,
+          folder,
+          look,
+          end: null,
+          came: null,
+        };
       }
       case 'answered':
         return before ? { ...before, end: { kind: 'answered', by: content.by, label: saidIn(content) } } : null;
@@ -138,10 +153,10 @@ export function outcomeOf(end: Permission['end'], nameOf: (id: string) => string
       return 'Nobody answered in time: it gave up, and may ask again.';
     case 'withdrawn':
       return {
-        gone: 'It is not asked any more: it was answered at its terminal, or given up.',
-        left: 'It is not asked any more: the agent has left.',
-        replaced: 'Something else was asked in its place.',
-        not_given: 'The answer came too late: something else was asked by then, and nothing was done.',
+        gone: 'Answered in the terminal, or withdrawn.',
+        left: 'Withdrawn: the agent has left.',
+        replaced: 'Replaced by a newer question.',
+        not_given: 'Answered too late: something else was asked by then, and nothing was done.',
       }[end.because];
     case undefined:
       return null;

@@ -7,6 +7,18 @@ import type { components } from '../../../clients/typescript/api';
 
 type Schemas = components['schemas'];
 
+/** A tool that an agent wants to use, and all of its input. */
+export interface ActionDetail {
+  tool: string;
+  parts: ActionPart[];
+}
+
+export interface ActionPart {
+  role: 'command' | 'path' | 'before' | 'after' | 'content' | 'address' | 'claim' | 'other';
+  name: string;
+  text: string;
+}
+
 export type CauseRef = Schemas['CauseRef'];
 export type Fault = Schemas['WireFault'];
 export type Meta = Schemas['Meta'];
@@ -71,6 +83,7 @@ export type PermissionEvent =
       turn: string | null;
       participant: string;
       action: string;
+      detail?: ActionDetail;
       /** True if `action` is complete. */
       complete: boolean;
       options: PermissionOption[];

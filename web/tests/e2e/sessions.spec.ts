@@ -198,7 +198,7 @@ test('what is longer than its view is allowed only when its end was seen', async
   const allow = card.getByRole('button', { name: /allow/i });
   await expect(allow).toBeDisabled();
   await expect(card.getByRole('button', { name: /deny/i })).toBeEnabled();
-  await expect(card).toContainText('Read to the end of it');
+  await expect(card).toContainText('Scroll to the end to allow');
   await accessible(page);
   await card.focus();
   await page.keyboard.press('1');

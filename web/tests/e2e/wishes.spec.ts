@@ -66,7 +66,7 @@ test('it is withdrawn with whoever asked', async ({ page, server }) => {
   await page.goto(`${server.url}/t/${thread}`);
   await expect(page.getByRole('article', { name: /critic asks/ })).toBeVisible();
   await server.control(thread, { uninvite: { participant_id: 'critic' } });
-  await expect(shown(page, 'It is not asked any more')).toBeVisible();
+  await expect(shown(page, 'Withdrawn: the agent has left')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Needs you' })).toHaveCount(0);
 });
 

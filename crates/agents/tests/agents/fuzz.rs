@@ -6,7 +6,7 @@ use std::path::Path;
 use moothall_agents::terminal::Vendor;
 use moothall_agents::terminal::hooks::{HookEvent, Note};
 use moothall_agents::terminal::screen::Screen;
-use moothall_engine::sessions::{HookNews, PaneState, View};
+use moothall_engine::sessions::{HookNews, PaneState, ReportedQuestion, View};
 use moothall_kernel::text::for_terminal;
 use moothall_testkit::fuzz;
 use strum::VariantArray;
@@ -75,7 +75,7 @@ fn said(news: &HookNews) -> Vec<&str> {
         HookNews::Prompt { text } | HookNews::Failed { message: text } => vec![text],
         HookNews::Stopped { text, .. } => text.iter().map(String::as_str).collect(),
         // An action is shown unchanged; its display escapes deceptive characters.
-        HookNews::Began | HookNews::Asks { .. } | HookNews::Ended => Vec::new(),
+        HookNews::Began | HookNews::Asks(_) | HookNews::Ended => Vec::new(),
     }
 }
 
@@ -133,7 +133,10 @@ fn fuzzed_reports_command_no_terminal_and_say_when_they_are_not_whole() {
                 assert!(native.is_none_or(|id| !id.trim().is_empty()));
                 assert!(said(&news).iter().all(|text| for_terminal(text) == **text), "{news:?}");
                 assert!(
-                    !cut || !matches!(news, HookNews::Asks { partial: false, .. }),
+                    !cut || !matches!(
+                        news,
+                        HookNews::Asks(ReportedQuestion { partial: false, .. })
+                    ),
                     "what was cut is no whole action: {news:?}"
                 );
             }

@@ -1,7 +1,8 @@
 //! The meaning of programs' reports. The payloads are those of the programs, shortened.
 
 use moothall_agents::terminal::hooks::{HookEvent, Note};
-use moothall_engine::sessions::HookNews;
+use moothall_engine::sessions::{HookNews, ReportedQuestion};
+use moothall_kernel::permission::{ActionDetail, ActionPart, PartRole};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -97,14 +98,26 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
     let input = json!({"command": "rm -rf build", "description": "List files"});
     let asked = json!({"session_id": "n", "tool_name": "Bash", "tool_input": input, "permission_suggestions": []});
     let action = r#"Bash {"command":"rm -rf build","description":"List files"}"#.to_owned();
+    let part =
+        |role, name: &str, text: &str| ActionPart { role, name: name.into(), text: text.into() };
+    let detail = Some(ActionDetail {
+        tool: "Bash".into(),
+        parts: vec![
+            part(PartRole::Command, "command", "rm -rf build"),
+            part(PartRole::Claim, "description", "List files"),
+        ],
+    });
     assert_eq!(
         read("claude", "PermissionRequest", asked),
-        heard("n", HookNews::Asks { action, partial: false })
+        heard(
+            "n",
+            HookNews::Asks(ReportedQuestion { detail, ..ReportedQuestion::new(action, false) })
+        )
     );
     let reminder = json!({"session_id": "n", "notification_type": "permission_prompt", "message": "Claude needs your permission"});
     assert_eq!(
         read("claude", "Notification", reminder),
-        heard("n", HookNews::Asks { action: "Claude needs your permission".into(), partial: true })
+        heard("n", HookNews::Asks(ReportedQuestion::new("Claude needs your permission", true)))
     );
     assert_eq!(
         read(
@@ -117,7 +130,16 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
     let gemini = json!({"session_id": "n", "notification_type": "ToolPermission", "message": "run it?", "details": {"command": "ls"}});
     assert_eq!(
         read("gemini", "Notification", gemini),
-        heard("n", HookNews::Asks { action: r#"{"command":"ls"}"#.into(), partial: false })
+        heard(
+            "n",
+            HookNews::Asks(ReportedQuestion {
+                detail: Some(ActionDetail {
+                    tool: String::new(),
+                    parts: vec![part(PartRole::Command, "command", "ls")],
+                }),
+                ..ReportedQuestion::new(r#"{"command":"ls"}"#, false)
+            })
+        )
     );
 }
 

@@ -7,7 +7,7 @@ use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, Seq, StreamI
 use moothall_kernel::link::{FarMember, JoinedConversation};
 use moothall_kernel::message_part::Span;
 use moothall_kernel::pass::PASS;
-use moothall_kernel::permission::{PermissionOption, Question};
+use moothall_kernel::permission::{ActionDetail, PermissionOption, Question};
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::{names, text};
 use serde::{Deserialize, Serialize};
@@ -197,6 +197,9 @@ pub struct RemotePermission {
     /// The answers that are offered. Empty if the sender takes none from the receiver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<PermissionOption>,
+    /// The parts of the action, if the program reports them one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<ActionDetail>,
     /// The folder in which it would be done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -219,6 +222,7 @@ impl RemotePermission {
             options,
             expires,
             partial,
+            detail,
             folder,
             stands,
             ..
@@ -231,6 +235,7 @@ impl RemotePermission {
             permission,
             action,
             partial,
+            detail,
             options,
             folder,
             session,
@@ -260,6 +265,7 @@ impl RemotePermission {
         Question {
             action: self.action,
             partial: self.partial,
+            detail: self.detail,
             options: self.options,
             folder: self.folder,
             look,

@@ -1,5 +1,8 @@
 //! Reports that programs in terminals make by themselves, independent of their vendors.
 
+use moothall_kernel::permission::ActionDetail;
+use serde::{Deserialize, Serialize};
+
 use super::SessionId;
 
 /// A report of a program about itself.
@@ -43,14 +46,30 @@ pub enum HookNews {
         message: String,
     },
     /// The program waits for a person's permission.
-    Asks {
-        /// The action that the program wants to take, as far as the report holds it.
-        action: String,
-        /// True if the report does not hold the whole action.
-        partial: bool,
-    },
+    Asks(ReportedQuestion),
     /// The program ended its session.
     Ended,
+}
+
+/// A question that a program reports by itself, apart from the dialog that shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedQuestion {
+    /// The action that the program wants to take, as far as the report holds it.
+    pub action: String,
+    /// True if the report does not hold the whole action.
+    pub partial: bool,
+    /// The parts of the action, if the report has them one by one.
+    pub detail: Option<ActionDetail>,
+    /// The program's own offers not to ask again, each with its number in the report and the words
+    /// for what it covers.
+    pub always: Vec<(usize, String)>,
+}
+
+impl ReportedQuestion {
+    /// Returns a question of which only the action is known.
+    pub fn new(action: impl Into<String>, partial: bool) -> Self {
+        Self { action: action.into(), partial, detail: None, always: Vec::new() }
+    }
 }
 
 /// The outcome of a report.
@@ -67,12 +86,17 @@ pub enum ReportOutcome {
 }
 
 /// The answer to a permission that a program's own hook waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Permit {
     /// A person allowed the action.
     Allow,
+    /// A person allowed the action, and took the program's offer with this number not to ask again.
+    AllowAlways(usize),
     /// A person did not allow the action.
     Deny,
+    /// A person did not allow the action, and told the agent why.
+    DenyBecause(String),
     /// No person answered in time. The action is not done, and the program may ask again.
     GaveUp,
     /// Too many questions of the program already wait for people, so this one was not asked.

@@ -22,7 +22,7 @@ pub use facts::{
     LinkState, Member, Message, MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession,
     RemoteMember, ResumedSession, SendResult, SessionData, SessionError, SessionLine, Status,
 };
-pub use hooks::{Hook, HookNews, Permit, ReportOutcome};
+pub use hooks::{Hook, HookNews, Permit, ReportOutcome, ReportedQuestion};
 pub use host::{
     AdoptRequest, Dialog, Field, HostFault, Key, LastWords, Launch, NewestTurn, PaneNews,
     PaneState, Paste, PasteReport, Record, RecordEnd, RecordQuery, Reports, ResumeArgs,

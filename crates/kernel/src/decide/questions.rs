@@ -53,7 +53,8 @@ impl Decider<'_> {
             return Err(self.late_answer_rejection(&permission));
         }
         self.check_questions(&participant)?;
-        let Question { action, partial, options, folder, look, stands: _ } = question.for_display();
+        let Question { action, partial, options, folder, look, detail: _, stands: _ } =
+            question.for_display();
         self.emit(Event::QuestionAsked {
             permission,
             participant,

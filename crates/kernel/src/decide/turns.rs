@@ -428,7 +428,8 @@ impl Decider<'_> {
         }
         let participant = open.participant.clone();
         self.check_questions(&participant)?;
-        let Question { action, partial, options, folder, look, stands } = question.for_display();
+        let Question { action, partial, detail, options, folder, look, stands } =
+            question.for_display();
         let expires = self.now + within;
         self.emit(Event::PermissionRequested {
             permission,
@@ -438,6 +439,7 @@ impl Decider<'_> {
             options,
             expires,
             partial,
+            detail,
             folder,
             look,
             stands,

@@ -14,7 +14,7 @@ use crate::model::link::{JoinedConversation, PartReason};
 use crate::model::message_part::{PartPlace, Span};
 use crate::model::own::OwnWords;
 use crate::model::participant::{Address, AgentFacts, Kind, Profile, SeatRole, TerminalReach};
-use crate::model::permission::{PermissionOption, WithdrawalReason};
+use crate::model::permission::{ActionDetail, PermissionOption, WithdrawalReason};
 use crate::model::settings::Policy;
 use crate::model::silence::{Reason, Silence};
 use crate::model::start::{StartOutcome, StartRequest};
@@ -779,6 +779,9 @@ pub enum Event {
         /// True if `action` is only a part of what would be done.
         #[serde(default, skip_serializing_if = "is_false")]
         partial: bool,
+        /// The parts of the action, if the agent's program reports them one by one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<ActionDetail>,
         /// The folder in which it would be done.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,

@@ -2,6 +2,7 @@
 //! options.
 
 mod choice;
+mod detail;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -10,6 +11,7 @@ use crate::model::time::Timestamp;
 use crate::text;
 
 pub use choice::{ChoiceFault, ChosenOptions, answered, choose, positions};
+pub use detail::{ActionDetail, ActionPart, PartRole};
 
 /// Maximum length of an action as shown, in bytes.
 const ACTION_BYTES_MAX: usize = 16 * 1024;
@@ -139,6 +141,8 @@ pub struct Question {
     pub partial: bool,
     /// The answers that are offered.
     pub options: Vec<PermissionOption>,
+    /// The parts of the action, if the asker reports them one by one.
+    pub detail: Option<ActionDetail>,
     /// The folder in which it would be done.
     pub folder: Option<String>,
     /// The command with which a person can look at the question.
@@ -178,6 +182,7 @@ impl Question {
             partial: self.partial || more > 0,
             options: self.options.iter().take(OPTIONS_MAX).map(option).collect(),
             stands: self.stands,
+            detail: self.detail.as_ref().and_then(ActionDetail::for_display),
             folder: self.folder.as_deref().map(words),
             look: self.look.as_deref().map(words),
         }

@@ -309,6 +309,7 @@ mod tests {
                 turn: turn.map(str::to_owned),
                 participant: participant.into(),
                 action: String::new(),
+                detail: None,
                 complete: true,
                 options: Vec::new(),
                 folder: None,

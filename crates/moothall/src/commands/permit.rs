@@ -1,5 +1,6 @@
 //! `permit`: shows the permission requests of agents, and sends a person's answer.
 
+use moothall_kernel::permission::ActionDetail;
 use moothall_surfaces::wire::{
     Envelope, NewAnswer, OptionEntry, PermissionAnswered, SessionEntry, ThreadEntry,
     ThreadStateAnswer,
@@ -31,6 +32,9 @@ pub struct PendingPermission {
     pub participant: String,
     /// The requested action, as far as known.
     pub action: String,
+    /// Parts of the action, if its program reports them one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<ActionDetail>,
     /// True if `action` is complete.
     pub complete: bool,
     /// Possible answers.
@@ -44,6 +48,11 @@ pub struct PendingPermission {
 }
 
 impl PendingPermission {
+    /// Returns the action for a person: its parts as lines, or the action word for word.
+    pub fn shown(&self) -> String {
+        self.detail.as_ref().map_or_else(|| self.action.clone(), ActionDetail::to_text)
+    }
+
     /// Returns further facts for the decision: the folder, and whether the action is incomplete.
     pub fn remarks(&self) -> Vec<String> {
         let folder = self.folder.as_ref().map(|folder| format!("in {folder}"));
@@ -95,6 +104,9 @@ pub enum PermissionEvent {
         participant: String,
         /// The requested action, as far as known.
         action: String,
+        /// Parts of the action, if its program reports them one by one.
+        #[serde(default)]
+        detail: Option<ActionDetail>,
         /// True if `action` is complete.
         complete: bool,
         /// Possible answers.
@@ -172,7 +184,8 @@ pub fn describe(envelope: &Envelope) -> Option<String> {
     let mut open = Open::default();
     open.take(&envelope.thread, envelope.seq, &news);
     Some(match &news {
-        PermissionEvent::Requested { participant, action, .. } => {
+        PermissionEvent::Requested { participant, .. } => {
+            let action: String = open.all().iter().map(PendingPermission::shown).collect();
             let lines = open.all().iter().flat_map(|asked| {
                 asked.remarks().into_iter().chain(asked.answers()).chain([asked.command()])
             });
@@ -268,6 +281,7 @@ impl Open {
                 turn,
                 participant,
                 action,
+                detail,
                 complete,
                 options,
                 folder,
@@ -279,6 +293,7 @@ impl Open {
                 turn: turn.clone(),
                 participant: participant.clone(),
                 action: action.clone(),
+                detail: detail.clone(),
                 complete: *complete,
                 options: options.clone(),
                 folder: folder.clone(),
@@ -310,7 +325,7 @@ impl Open {
             self.0.iter().filter(|asked| number.is_none_or(|one| asked.number == one)).collect();
         let listed = |all: &[&PendingPermission]| {
             let line = |asked: &&PendingPermission| {
-                let (who, what) = (&asked.participant, first_line(&asked.action));
+                let (who, what) = (&asked.participant, first_line(&asked.shown()));
                 format!("\n  {}  {who}: {what}\n  {}", asked.number, asked.command())
             };
             all.iter().map(line).collect::<String>()
@@ -514,7 +529,7 @@ fn list(context: &Context, open: &Open) -> Result<(), Fault> {
     for asked in open.all() {
         let who = context.printer.paint(Style::Bold, &asked.participant);
         let place = context.printer.paint(Style::Dim, &format!("{:>4}", asked.number));
-        let action = asked.action.replace('\n', "\n      ");
+        let action = asked.shown().replace('\n', "\n      ");
         context
             .printer
             .line(&format!("{place}  {who}  {}", context.printer.paint(Style::Warn, &action)))?;
@@ -542,6 +557,7 @@ mod tests {
             turn: Some("t.1".into()),
             participant: "claude-1".into(),
             action: "rm -r build".into(),
+            detail: None,
             complete: true,
             options: Vec::new(),
             folder: None,

@@ -8,7 +8,7 @@ use moothall_engine::MemoryLog;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallParts, Update};
 use moothall_engine::ports::{Store, SystemClock};
-use moothall_engine::sessions::{Hook, HookNews, Permit, SessionId};
+use moothall_engine::sessions::{Hook, HookNews, Permit, ReportedQuestion, SessionId};
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
@@ -89,7 +89,7 @@ impl House {
             news,
         };
         self.sessions.handle_report(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
-        let asks = hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false });
+        let asks = hook("2", HookNews::Asks(ReportedQuestion::new("rm -r build", false)));
         let sessions = self.sessions.clone();
         let asked = tokio::spawn(async move { sessions.ask(asks).await });
         let is_question =

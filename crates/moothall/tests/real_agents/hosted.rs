@@ -50,7 +50,7 @@ async fn end_of_turn(listening: &mut SpoolListener) -> Option<String> {
             HookNews::Began => {}
             HookNews::Prompt { text } => assert!(text.contains("tag-one"), "{text}"),
             HookNews::Stopped { text, .. } => return text,
-            other @ (HookNews::Asks { .. } | HookNews::Failed { .. } | HookNews::Ended) => {
+            other @ (HookNews::Asks(_) | HookNews::Failed { .. } | HookNews::Ended) => {
                 panic!("{other:?}")
             }
         }

@@ -1,6 +1,7 @@
 //! The programs' reports from a terminal, in situations that differ between programs.
 
-use moothall_engine::sessions::{HookNews, Permit};
+use moothall_engine::sessions::{HookNews, Permit, ReportedQuestion};
+use moothall_kernel::permission::PartRole;
 use moothall_testkit::model_server::{Gate, Reply};
 use serde_json::json;
 
@@ -63,10 +64,49 @@ async fn claude_does_what_is_permitted_by_its_waiting_hook() {
     world.terminal.prompt("Please touch tag-touch");
     world.listening.prompted("tag-touch").await;
     let Came::Question(hook) = world.listening.next().await else { panic!("no question") };
-    let HookNews::Asks { action, .. } = hook.news else { panic!("{:?}", hook.news) };
+    let HookNews::Asks(ReportedQuestion { action, .. }) = hook.news else {
+        panic!("{:?}", hook.news)
+    };
     assert!(action.starts_with("Bash {") && action.contains("touch made-by-claude"), "{action}");
     assert!(world.listening.stopped().await.is_some());
     assert!(world.home.path().join("work/made-by-claude").exists());
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_takes_its_own_offer_not_to_ask_again() {
+    let mut world = claude(Permit::AllowAlways(0)).await;
+    for (tag, file) in [("tag-first", "made-first"), ("tag-second", "made-second")] {
+        let input = json!({"command": format!("touch {file}"), "description": "Look around"});
+        world.models.when(tag, Reply::tool("Bash", input));
+        world.terminal.prompt(&format!("Please touch {tag}"));
+        world.listening.prompted(tag).await;
+        if tag == "tag-first" {
+            let Came::Question(hook) = world.listening.next().await else { panic!("no question") };
+            let HookNews::Asks(asks) = hook.news else { panic!("{:?}", hook.news) };
+            assert!(asks.always[0].1.starts_with("Always allow Bash("), "{:?}", asks.always);
+            let parts = asks.detail.unwrap().parts;
+            assert_eq!((parts[0].role, &*parts[0].text), (PartRole::Command, "touch made-first"));
+        }
+        // The second command ends the turn without a question.
+        assert!(world.listening.stopped().await.is_some());
+        assert!(world.home.path().join("work").join(file).exists());
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_reads_why_a_person_refused() {
+    let because = "the folder is for other files".to_owned();
+    let mut world = claude(Permit::DenyBecause(because.clone())).await;
+    world.models.when("tag-touch", Reply::tool("Bash", json!({"command": "touch not-made"})));
+    world.terminal.prompt("Please touch tag-touch");
+    world.listening.prompted("tag-touch").await;
+    let Came::Question(_) = world.listening.next().await else { panic!("no question") };
+    assert!(world.listening.stopped().await.is_some());
+    assert!(!world.home.path().join("work/not-made").exists());
+    let last = format!("{:?}", world.models.requests().last().unwrap());
+    assert!(last.contains(&because), "{last}");
 }
 
 #[tokio::test]

@@ -477,6 +477,7 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
             options,
             expires,
             partial,
+            detail,
             folder,
             look,
             stands,
@@ -486,6 +487,9 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
                 "event": "requested", "permission": permission, "turn": turn_id(stream, *turn), "participant": participant,
                 "action": action, "complete": !partial, "options": OptionEntry::all(options), "expires": expires,
             });
+            if let Some(detail) = detail {
+                content["detail"] = json!(detail);
+            }
             for (key, value) in [("folder", folder), ("look", look)] {
                 if let Some(value) = value {
                     content[key] = json!(value);

@@ -1,7 +1,7 @@
 //! A program's questions, and the knowledge about them: the data of `questions.rs`.
 
 use moothall_engine::agent::TurnKey;
-use moothall_engine::sessions::{Dialog, Permit};
+use moothall_engine::sessions::{Dialog, Permit, ReportedQuestion};
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::permission::{Question, WithdrawalReason};
@@ -67,13 +67,6 @@ pub(super) enum AnswerRoute {
     Hook(RequestId),
     /// The dialog on the screen.
     Dialog,
-}
-
-/// A program's own report of its question, separate from its dialog.
-#[derive(Clone, Debug)]
-pub(super) struct ReportedQuestion {
-    pub(super) action: String,
-    pub(super) partial: bool,
 }
 
 /// A dialog that needs no further question.

@@ -5,7 +5,9 @@
 //! (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
 
 use moothall_engine::agent::{PermissionAnswer, Report, TurnKey};
-use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, Session};
+use moothall_engine::sessions::{
+    Dialog, Hook, HookNews, HostFault, Key, Permit, ReportedQuestion, Session,
+};
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::{
@@ -15,8 +17,7 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
 use super::asks::{
-    AnswerRoute, AnsweredDialog, Ask, Choice, HookQuestion, QuestionPlace, ReportedQuestion,
-    undecided,
+    AnswerRoute, AnsweredDialog, Ask, Choice, HookQuestion, QuestionPlace, undecided,
 };
 use super::io::{Around, Output, Reply, RequestId};
 use super::machine::{Machine, Wait};
@@ -30,7 +31,7 @@ impl Machine {
     /// same id and gets the answer given meanwhile.
     pub(super) fn asked_by_hook(&mut self, id: RequestId, hook: Hook) {
         let asks = match hook.news {
-            HookNews::Asks { action, partial } => Some(ReportedQuestion { action, partial }),
+            HookNews::Asks(asks) => Some(asks),
             HookNews::Began
             | HookNews::Prompt { .. }
             | HookNews::Stopped { .. }
@@ -49,7 +50,10 @@ impl Machine {
     pub(super) fn handle_recalled_answer(&mut self, answer: Option<String>) {
         match self.answered() {
             Wait::Recall(hooked) => match answer {
-                Some(option) => self.reply(Some(hooked.id), Reply::Permit(decided(&option))),
+                Some(option) => {
+                    let given = PermissionAnswer { option, text: None };
+                    self.reply(Some(hooked.id), Reply::Permit(decided(&given)));
+                }
                 None => self.ask_for_hook(*hooked),
             },
             other => self.put_back(other),
@@ -60,9 +64,11 @@ impl Machine {
     /// `Undecided`. With [`CARDS_MAX`] questions open, the hook gets `TooMany` instead.
     fn ask_for_hook(&mut self, hooked: HookQuestion) {
         let HookQuestion { id, key, permission, asks } = hooked;
+        let options = hook_options(&asks.always);
         let question = Question {
             partial: asks.partial,
-            ..self.question(asks.action, PermissionOption::allow_or_deny())
+            detail: asks.detail,
+            ..self.question(asks.action, options)
         };
         self.questions.earlier.retain(|(_, earlier)| *earlier != permission);
         // The hook lost its connection and asks again.
@@ -156,21 +162,23 @@ impl Machine {
     /// each of `places_in_no_turn`. The question also has the words of a report that fits the
     /// dialog.
     fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
-        let (action, partial) =
+        let (action, partial, detail) =
             match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
                 // Neither is enough alone: the screen may show a part of the question, and the
                 // report may belong to an earlier dialog. People see both.
-                Some(ReportedQuestion { action, partial }) => {
-                    (format!("{}\n\nIn its report:\n{action}", dialog.action), partial)
+                Some(ReportedQuestion { action, partial, detail, .. }) => {
+                    (format!("{}\n\nIn its report:\n{action}", dialog.action), partial, detail)
                 }
                 // A dialog that is not known to be whole counts as partial only from a program
                 // that reports: one that does not report yet shows its questions in full.
                 None => (
                     dialog.action.clone(),
                     dialog.partial || !dialog.whole && self.is_reporting(around),
+                    None,
                 ),
             };
-        let question = Question { partial, ..self.question(action, dialog.options.clone()) };
+        let question =
+            Question { partial, detail, ..self.question(action, dialog.options.clone()) };
         let places = match self.asking_turn() {
             Some(key) => vec![QuestionPlace::Turn(key)],
             None => self.places_in_no_turn(),
@@ -312,8 +320,9 @@ impl Machine {
                 self.withdraw(ask, WithdrawalReason::GaveUp);
                 continue;
             };
-            let Question { action, partial, .. } = ask.question.clone();
-            self.questions.reported(ReportedQuestion { action, partial });
+            let Question { action, partial, detail, .. } = ask.question.clone();
+            self.questions
+                .reported(ReportedQuestion { detail, ..ReportedQuestion::new(action, partial) });
             // A dialog answered at the terminal may stay on the screen for a moment.
             self.questions.answered = Some(AnsweredDialog { dialog, for_good: false });
             self.withdraw(ask, WithdrawalReason::Replaced);
@@ -372,7 +381,7 @@ impl Machine {
             AnswerRoute::Hook(id) => {
                 self.questions.answered =
                     ask.dialog.map(|dialog| AnsweredDialog { dialog, for_good: false });
-                self.reply(Some(id), Reply::Permit(option.map_or(Permit::GaveUp, decided)));
+                self.reply(Some(id), Reply::Permit(given.map_or(Permit::GaveUp, decided)));
                 self.look(true, None);
             }
             AnswerRoute::Dialog => self.choose(ask, given),
@@ -443,9 +452,34 @@ impl Machine {
     }
 }
 
-/// Converts an answer for a hook; its options are the two of [`PermissionOption::allow_or_deny`].
-fn decided(option: &str) -> Permit {
-    if option == "allow" { Permit::Allow } else { Permit::Deny }
+/// The id of the option that refuses with words for the agent.
+const DENY_BECAUSE: &str = "deny-because";
+/// The beginning of the id of an option that takes an offer of the program. The offer's number
+/// follows.
+const ALWAYS: &str = "always-";
+
+/// Returns the options of a hook's question: to allow or deny it, the program's offers not to ask
+/// again, and to deny it with a reason.
+fn hook_options(always: &[(usize, String)]) -> Vec<PermissionOption> {
+    let offer = |(number, words): &(usize, String)| {
+        PermissionOption::new(format!("{ALWAYS}{number}"), words, OptionKind::AllowAlways)
+    };
+    let because = PermissionOption::new(DENY_BECAUSE, "Deny, and say why", OptionKind::RejectOnce);
+    let mut options = PermissionOption::allow_or_deny();
+    options.extend(always.iter().map(offer));
+    options.push(because.taking_text());
+    options
+}
+
+/// Converts an answer for a hook, whose options are those of [`hook_options`].
+fn decided(given: &PermissionAnswer) -> Permit {
+    let offer = given.option.strip_prefix(ALWAYS).and_then(|number| number.parse().ok());
+    match (given.option.as_str(), offer, &given.text) {
+        ("allow", _, _) => Permit::Allow,
+        (_, Some(number), _) => Permit::AllowAlways(number),
+        (DENY_BECAUSE, _, Some(words)) => Permit::DenyBecause(words.clone()),
+        _ => Permit::Deny,
+    }
 }
 
 /// Returns the position of the only option of a kind, if there is exactly one.

@@ -10,7 +10,6 @@ use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
-use super::asks::ReportedQuestion;
 use super::io::{Around, KeptItem, Output, Reply, RequestId};
 use super::machine::{Machine, OPEN, Wait, not_now};
 use super::stage::{Current, Draft, LateTurn, PromptSource, Stage};
@@ -43,8 +42,8 @@ impl Machine {
         let id = hook.id;
         match hook.news {
             HookNews::Began | HookNews::Ended => {}
-            HookNews::Asks { action, partial } => {
-                self.questions.reported(ReportedQuestion { action, partial });
+            HookNews::Asks(asks) => {
+                self.questions.reported(asks);
                 draft.looks = true;
             }
             HookNews::Prompt { text } => self.prompted(around, &mut draft, &id, &text),
@@ -80,7 +79,7 @@ impl Machine {
                 known.is_none() || known != Some(native) && is_ours
             }
             HookNews::Failed { .. } => known.is_none(),
-            HookNews::Asks { .. } | HookNews::Ended => false,
+            HookNews::Asks(_) | HookNews::Ended => false,
         };
         (rebinds || known == Some(native)).then(|| rebinds.then(|| native.clone()))
     }

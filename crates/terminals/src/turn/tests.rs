@@ -4,8 +4,8 @@
 use moothall_engine::agent::{Job, PermissionAnswer, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Activity, Dialog, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record, Reports,
-    Session, SessionError, View,
+    Activity, Dialog, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record,
+    ReportedQuestion, Reports, Session, SessionError, View,
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::compose::Prompt;

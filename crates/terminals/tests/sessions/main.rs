@@ -14,7 +14,8 @@ use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     AdoptRequest, Asker, Dialog, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
     Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, PasteReport, Permit,
-    ReportOutcome, Reports, ResumeArgs, SendResult, SessionError, SessionHost, SessionId, View,
+    ReportOutcome, ReportedQuestion, Reports, ResumeArgs, SendResult, SessionError, SessionHost,
+    SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};
@@ -502,7 +503,7 @@ async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     room.takes(&a, 1).await;
     let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
-    let news = HookNews::Asks { action: "Bash: rm -rf build".into(), partial: false };
+    let news = HookNews::Asks(ReportedQuestion::new("Bash: rm -rf build", false));
     let hook = Hook { id: "p".into(), session: a.clone(), token, native: None, news };
     let asking = tokio::spawn({
         let room = room.clone();

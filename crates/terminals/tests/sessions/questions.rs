@@ -353,8 +353,7 @@ async fn what_is_not_asked_after_a_restart_is_withdrawn() {
 async fn a_hook_that_asks_again_after_a_restart_asks_the_same() {
     let (mut room, a) = Room::at_work(Reports::ALL).await;
     let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
-    let news =
-        HookNews::Asks { action: r#"Bash {"command":"touch harmless"}"#.into(), partial: false };
+    let news = HookNews::Asks(ReportedQuestion::new(r#"Bash {"command":"touch harmless"}"#, false));
     let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
     let ask = |room: &Room| {
         let (sessions, hook) = (room.sessions().clone(), hook.clone());
@@ -378,7 +377,7 @@ async fn a_hook_that_asks_again_after_a_restart_asks_the_same() {
 async fn a_hook_that_waits_no_longer_takes_its_question_along() {
     let (room, a) = Room::at_work(Reports::ALL).await;
     let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
-    let news = HookNews::Asks { action: "Bash {}".into(), partial: false };
+    let news = HookNews::Asks(ReportedQuestion::new("Bash {}", false));
     let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
     let sessions = room.sessions().clone();
     let asking = tokio::spawn(async move { sessions.ask(hook).await });
@@ -394,7 +393,7 @@ async fn a_report_is_of_the_dialog_that_shows_it() {
     room.shows(&a, "Shell touch DANGER");
     let harmless =
         r#"{"type":"exec","command":"touch harmless; echo and more of it","rootCommand":"touch"}"#;
-    room.hook(&a, HookNews::Asks { action: harmless.into(), partial: false }).await;
+    room.hook(&a, HookNews::Asks(ReportedQuestion::new(harmless, false))).await;
     room.question(&a, 1).await;
     assert_eq!(room.asked(&a).await[0].1, "Shell touch DANGER");
     room.shows(&a, "Shell touch harmless; echo and more of …");

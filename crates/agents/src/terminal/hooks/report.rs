@@ -11,7 +11,7 @@ use uuid::{ContextV7, Timestamp, Uuid};
 use super::folder::{SpoolFolder, write_private};
 use super::note::{Note, payload};
 use super::socket::{self, HookCall};
-use super::{vendor, wait};
+use super::{lenient_json, vendor, wait};
 use crate::terminal::Vendor;
 
 /// Longest wait for a notification. A server that is down or busy finds the report later.
@@ -79,9 +79,10 @@ pub fn report(
     let Some(here) = here else { return (acknowledged, Ok(())) };
     let note = here.note(program, event, said);
     if let Some(decides) = vendor.decides(event) {
+        let payload = lenient_json::object(&note.payload, note.cut).unwrap_or_default();
         return match wait::ask(&here.spool, note) {
-            Ok(permit) => ((decides.words)(permit), Ok(())),
-            Err(error) => ((decides.words)(Permit::Undecided), Err(error)),
+            Ok(permit) => ((decides.words)(permit, &payload), Ok(())),
+            Err(error) => ((decides.words)(Permit::Undecided, &payload), Err(error)),
         };
     }
     (acknowledged, leave(here, &note))

@@ -24,43 +24,8 @@ pub(super) enum HookCall {
         /// The name of the session's folder.
         session: String,
     },
-    /// A question whose answer the hook waits for.
+    /// A question whose answer, a [`Permit`] on one line, the hook waits for.
     Ask(Note),
-}
-
-/// The answer to [`HookCall::Ask`], on one line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum HookReply {
-    Allow,
-    Deny,
-    GaveUp,
-    TooMany,
-    Undecided,
-}
-
-impl From<Permit> for HookReply {
-    fn from(permit: Permit) -> Self {
-        match permit {
-            Permit::Allow => HookReply::Allow,
-            Permit::Deny => HookReply::Deny,
-            Permit::GaveUp => HookReply::GaveUp,
-            Permit::TooMany => HookReply::TooMany,
-            Permit::Undecided => HookReply::Undecided,
-        }
-    }
-}
-
-impl From<HookReply> for Permit {
-    fn from(answer: HookReply) -> Self {
-        match answer {
-            HookReply::Allow => Permit::Allow,
-            HookReply::Deny => Permit::Deny,
-            HookReply::GaveUp => Permit::GaveUp,
-            HookReply::TooMany => Permit::TooMany,
-            HookReply::Undecided => Permit::Undecided,
-        }
-    }
 }
 
 /// Returns a value as one line of JSON.
@@ -110,7 +75,7 @@ impl Caller {
         while matches!(self.0.read(&mut more).await, Ok(1..)) {}
     }
 
-    pub(super) async fn answer(mut self, answer: HookReply) -> io::Result<()> {
+    pub(super) async fn answer(mut self, answer: Permit) -> io::Result<()> {
         self.0.write_all(&line(&answer)?).await?;
         self.0.shutdown().await
     }

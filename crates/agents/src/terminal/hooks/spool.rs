@@ -18,7 +18,7 @@ use super::drain::{drain, hook};
 use super::folder::{SpoolFolder, reachable, reports};
 use super::lenient_json;
 use super::note::Note;
-use super::socket::{Caller, HookCall, HookReply};
+use super::socket::{Caller, HookCall};
 use crate::terminal::Vendor;
 
 /// Interval at which all folders are read without a notification: for lost notifications, and for
@@ -213,7 +213,7 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
         Ok(None) | Err(_) => Permit::Undecided,
     };
     // If the hook has gone meanwhile, its program asks the person at the terminal.
-    let _ = caller.answer(HookReply::from(permit)).await;
+    let _ = caller.answer(permit).await;
 }
 
 /// Asks a person if yes or no can answer the whole question. Otherwise only stores the report, and
@@ -223,7 +223,7 @@ async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
         lenient_json::object(&note.payload, note.cut)
             .is_some_and(|payload| (decides.answerable)(&payload))
     });
-    if matches!(hook.news, HookNews::Asks { .. }) && answerable && !note.cut {
+    if matches!(hook.news, HookNews::Asks(_)) && answerable && !note.cut {
         return sink.ask(hook).await;
     }
     // A question that is cut, or that yes or no cannot answer, is left to the person at the

@@ -1,6 +1,6 @@
 //! The program of a report, and the report's meaning for sessions.
 
-use moothall_engine::sessions::HookNews;
+use moothall_engine::sessions::{HookNews, ReportedQuestion};
 use moothall_kernel::text::for_terminal;
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ fn said(news: HookNews, recorded: &ReportedEnd) -> HookNews {
         }
         HookNews::Began
         | HookNews::Prompt { .. }
-        | HookNews::Asks { .. }
+        | HookNews::Asks(_)
         | HookNews::Failed { .. }
         | HookNews::Ended => news,
     }
@@ -79,7 +79,9 @@ fn said(news: HookNews, recorded: &ReportedEnd) -> HookNews {
 /// Marks a question as partial if the end of its report was cut.
 fn cut(news: HookNews, cut: bool) -> HookNews {
     match news {
-        HookNews::Asks { action, partial } => HookNews::Asks { action, partial: partial || cut },
+        HookNews::Asks(asks) => {
+            HookNews::Asks(ReportedQuestion { partial: asks.partial || cut, ..asks })
+        }
         HookNews::Began
         | HookNews::Prompt { .. }
         | HookNews::Stopped { .. }
@@ -96,6 +98,6 @@ fn plain(news: HookNews) -> HookNews {
             HookNews::Stopped { text: text.as_deref().map(for_terminal), inputs, interrupted }
         }
         HookNews::Failed { message } => HookNews::Failed { message: for_terminal(&message) },
-        HookNews::Began | HookNews::Asks { .. } | HookNews::Ended => news,
+        HookNews::Began | HookNews::Asks(_) | HookNews::Ended => news,
     }
 }

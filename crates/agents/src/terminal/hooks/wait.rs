@@ -9,7 +9,7 @@ use moothall_engine::sessions::Permit;
 
 use super::folder::SpoolFolder;
 use super::note::Note;
-use super::socket::{HookCall, HookReply, connect, line};
+use super::socket::{HookCall, connect, line};
 
 /// Longest wait of a hook for an answer, in seconds.
 pub const PERMISSION_SECONDS: u64 = 600;
@@ -27,7 +27,7 @@ pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
     let mut seen = None;
     loop {
         match once(&spool, &call, until, &mut seen) {
-            Ok(Some(answer)) => return Ok(answer.into()),
+            Ok(Some(answer)) => return Ok(answer),
             Err(error) if seen.is_none() => return Err(error),
             // The server exited before it answered. Ask again after its restart.
             Ok(None) | Err(_) => {}
@@ -46,7 +46,7 @@ fn once(
     call: &[u8],
     until: Instant,
     seen: &mut Option<Instant>,
-) -> io::Result<Option<HookReply>> {
+) -> io::Result<Option<Permit>> {
     let mut stream = connect(spool)?;
     *seen = Some(Instant::now());
     stream.write_all(call)?;

@@ -6,6 +6,7 @@
 //!
 //! The final text is in the payload of `Stop`. `Stop` is not sent if a person interrupts the turn.
 
+mod always;
 mod choosing;
 
 use std::collections::BTreeMap;
@@ -13,10 +14,13 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, PathBuf};
 
-use moothall_engine::sessions::{Dialog, HookNews, PaneState, Permit, RecordEnd, Reports};
+use moothall_engine::sessions::{
+    Dialog, HookNews, PaneState, Permit, RecordEnd, ReportedQuestion, Reports,
+};
 use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
+use super::details;
 use super::passes::{Step, before_pass_in};
 use super::records::{end_of, lines, text, word};
 use super::{
@@ -254,6 +258,9 @@ const QUICK_SECONDS: u64 = 30;
 /// The words for the model if no person answered in time: that is not a refusal.
 const GAVE_UP: &str = "No person answered in time, so this was not done. You may ask again.";
 
+/// The words for the model before those of the person who refused.
+const DENIED_BECAUSE: &str = "A person did not allow this, and said: ";
+
 /// The words for the model if a person has as many open questions as allowed.
 const TOO_MANY: &str = "Too many questions of yours wait for a person already, so this was not asked and not done. Ask again when one of them is answered.";
 
@@ -270,13 +277,10 @@ fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews
         STOP => Some(stopped(text(payload, LAST_WORDS).or_else(|| recorded.words.clone()))),
         // The last words are the text of the error then, not the agent's.
         "StopFailure" => Some(HookNews::Failed { message: failure(payload) }),
-        PERMISSION => Some(HookNews::Asks { action: action(payload), partial: false }),
+        PERMISSION => Some(HookNews::Asks(question(payload))),
         "Notification" => {
             let asks = field(payload, "notification_type") == "permission_prompt";
-            asks.then(|| HookNews::Asks {
-                action: field(payload, "message").to_owned(),
-                partial: true,
-            })
+            asks.then(|| HookNews::Asks(ReportedQuestion::new(field(payload, "message"), true)))
         }
         // After `/clear` and `/resume` the program continues under another id.
         "SessionEnd" => {
@@ -300,6 +304,16 @@ fn field<'a>(payload: &'a Value, name: &str) -> &'a str {
     payload.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
+fn question(payload: &Value) -> ReportedQuestion {
+    let input = payload.get("tool_input").unwrap_or(&Value::Null);
+    let detail = details::detail(field(payload, "tool_name"), input);
+    ReportedQuestion {
+        detail,
+        always: always::offers(payload),
+        ..ReportedQuestion::new(action(payload), false)
+    }
+}
+
 /// Returns the exact action: the tool and its whole input, never the title that the agent gave it.
 fn action(payload: &Value) -> String {
     format!("{} {}", field(payload, "tool_name"), payload.get("tool_input").unwrap_or(&Value::Null))
@@ -311,10 +325,16 @@ fn answerable(payload: &Value) -> bool {
 }
 
 /// Returns the output that decides a permission; empty leaves it to the person at the terminal.
-fn decision(permit: Permit) -> String {
+fn decision(permit: Permit, payload: &Value) -> String {
     let decision = match permit {
         Permit::Allow => json!({"behavior": "allow"}),
+        Permit::AllowAlways(number) => {
+            json!({"behavior": "allow", "updatedPermissions": always::taken(payload, number)})
+        }
         Permit::Deny => json!({"behavior": "deny"}),
+        Permit::DenyBecause(words) => {
+            json!({"behavior": "deny", "message": format!("{DENIED_BECAUSE}{words}")})
+        }
         Permit::GaveUp => json!({"behavior": "deny", "message": GAVE_UP}),
         Permit::TooMany => json!({"behavior": "deny", "message": TOO_MANY}),
         Permit::Undecided => return String::new(),

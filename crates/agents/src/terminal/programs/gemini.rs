@@ -16,9 +16,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use moothall_engine::sessions::{Dialog, HookNews, PaneState, RecordEnd, Reports};
+use moothall_engine::sessions::{
+    Dialog, HookNews, PaneState, RecordEnd, ReportedQuestion, Reports,
+};
 use serde_json::{Value, json};
 
+use super::details;
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, text, trouble, word};
 use super::{
@@ -358,5 +361,7 @@ fn asks(payload: &Value) -> Option<HookNews> {
     let partial = details.is_none_or(nameless);
     let action =
         details.map(Value::to_string).or_else(|| text(payload, "message")).unwrap_or_default();
-    Some(HookNews::Asks { action, partial })
+    let tool = details.and_then(|details| details.get("type")).and_then(Value::as_str);
+    let detail = details.and_then(|input| details::detail(tool.unwrap_or_default(), input));
+    Some(HookNews::Asks(ReportedQuestion { detail, ..ReportedQuestion::new(action, partial) }))
 }

@@ -1,6 +1,7 @@
 //! The tables of the programs that live in terminals: one file for each vendor, with the same four
 //! tables. A new version of a program changes its file, and the captured screens that test it.
 
+mod details;
 mod passes;
 mod records;
 mod resuming;
@@ -164,8 +165,9 @@ pub(crate) struct DecisionHook {
     pub(crate) event: &'static str,
     /// True if the permission in a payload can be decided away from the terminal.
     pub(crate) answerable: fn(&Value) -> bool,
-    /// Returns the output that decides; empty leaves the decision to the person at the terminal.
-    pub(crate) words: fn(Permit) -> String,
+    /// Returns the output that decides on the permission in a payload; empty leaves the decision to
+    /// the person at the terminal.
+    pub(crate) words: fn(Permit, &Value) -> String,
 }
 
 impl Vendor {

@@ -293,7 +293,7 @@ impl ChatView {
                 Some(Item::Alert(format!(
                     "{} asks for permission:\n{}{below}\n{how}",
                     who(&asked.participant),
-                    asked.action
+                    asked.shown()
                 )))
             }
             PermissionEvent::Answered { by, label, text, .. } => {

@@ -16,7 +16,7 @@ impl Bench {
     fn asked() -> Self {
         let mut bench = Self::sent(1);
         bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
-        let news = HookNews::Asks { action: "touch x".into(), partial: false };
+        let news = HookNews::Asks(ReportedQuestion::new("touch x", false));
         let Input::Hook { id, hook } = bench.hook(news) else { unreachable!() };
         bench.says(Input::Asked { id, hook }, &["recall"]);
         let outputs = bench.handle(Input::Recalled(None));
@@ -61,7 +61,7 @@ fn a_question_that_was_answered_at_the_terminal_is_not_asked_again() {
 
 /// Sends a new question of the program's hook, and asserts the outputs.
 fn asks_by_hook(bench: &mut Bench, action: &str, wanted: &[&str]) {
-    let news = HookNews::Asks { action: action.into(), partial: false };
+    let news = HookNews::Asks(ReportedQuestion::new(action, false));
     let Input::Hook { id, hook } = bench.hook(news) else { unreachable!() };
     bench.says(Input::Asked { id, hook }, &["recall"]);
     bench.says(Input::Recalled(None), wanted);

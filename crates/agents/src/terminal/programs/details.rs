@@ -1,0 +1,81 @@
+//! The parts of an action, read from the input of a tool.
+
+use moothall_kernel::permission::{ActionDetail, ActionPart, PartRole};
+use serde_json::Value;
+
+/// The roles of parts by their names, for the tools of all programs. Each other part is
+/// [`PartRole::Other`].
+const ROLES: [(&str, PartRole); 14] = [
+    ("command", PartRole::Command),
+    ("file_path", PartRole::Path),
+    ("notebook_path", PartRole::Path),
+    ("path", PartRole::Path),
+    ("filePath", PartRole::Path),
+    ("old_string", PartRole::Before),
+    ("originalContent", PartRole::Before),
+    ("new_string", PartRole::After),
+    ("newContent", PartRole::After),
+    ("new_source", PartRole::Content),
+    ("content", PartRole::Content),
+    ("url", PartRole::Address),
+    ("urls", PartRole::Address),
+    ("description", PartRole::Claim),
+];
+/// The list of single edits within a tool's input.
+const EDITS: &str = "edits";
+
+/// Returns the detail of a tool's use: each part of its input is in it. `None` if the input is no
+/// object, or is empty.
+pub(super) fn detail(tool: &str, input: &Value) -> Option<ActionDetail> {
+    let mut parts = Vec::new();
+    for (name, value) in input.as_object()? {
+        match value.as_array() {
+            Some(edits) if name == EDITS && edits.iter().all(Value::is_object) => {
+                let edits = edits.iter().filter_map(Value::as_object).flatten();
+                parts.extend(edits.map(|(name, value)| part(name, value)));
+            }
+            _ => parts.push(part(name, value)),
+        }
+    }
+    // The place of a change is read before the change. Several edits keep their order.
+    parts.sort_by_key(|part| match part.role {
+        PartRole::Command | PartRole::Path | PartRole::Address => 0,
+        PartRole::Before | PartRole::After | PartRole::Content => 1,
+        PartRole::Other => 2,
+        PartRole::Claim => 3,
+    });
+    (!parts.is_empty()).then(|| ActionDetail { tool: tool.to_owned(), parts })
+}
+
+fn part(name: &str, value: &Value) -> ActionPart {
+    let known = ROLES.iter().find(|(known, _)| *known == name);
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let role = known.map_or(PartRole::Other, |(_, role)| *role);
+    ActionPart { role, name: name.to_owned(), text }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn roles(input: &Value) -> Vec<(PartRole, String)> {
+        let parts = detail("T", input).unwrap().parts;
+        parts.into_iter().map(|part| (part.role, part.text)).collect()
+    }
+
+    #[test]
+    fn each_part_of_an_input_is_in_the_detail() {
+        use PartRole::{After, Before, Claim, Command, Other, Path};
+        let bash = json!({"description": "List", "command": "ls", "run_in_background": true});
+        let expected = [(Command, "ls"), (Other, "true"), (Claim, "List")];
+        assert_eq!(roles(&bash), expected.map(|(role, text)| (role, text.to_owned())));
+        let edits = json!({"edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "c",
+            "new_string": "d"}], "file_path": "/x"});
+        let expected = [(Path, "/x"), (Before, "a"), (After, "b"), (Before, "c"), (After, "d")];
+        assert_eq!(roles(&edits), expected.map(|(role, text)| (role, text.to_owned())));
+        assert_eq!(detail("T", &json!("x")), None);
+        assert_eq!(detail("T", &json!({})), None);
+    }
+}

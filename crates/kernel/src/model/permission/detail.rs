@@ -1,0 +1,126 @@
+//! The parts of an action, if the program that asks reports them one by one.
+
+use serde::{Deserialize, Serialize};
+
+use super::ACTION_BYTES_MAX;
+use crate::text;
+
+/// The tool that a program wants to use, and all of its input. The action of the question holds the
+/// same in one text; this is for surfaces that draw a command as a command and an edit as a
+/// difference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionDetail {
+    /// The name of the tool, as the program has it.
+    pub tool: String,
+    /// The parts of the input, in the order in which they are read.
+    pub parts: Vec<ActionPart>,
+}
+
+/// One part of an action's input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionPart {
+    /// The meaning of the part.
+    pub role: PartRole,
+    /// The name of the part, as the program has it.
+    pub name: String,
+    /// The text of the part.
+    pub text: String,
+}
+
+/// The meaning of a part of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display, strum::VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum PartRole {
+    /// A command line.
+    Command,
+    /// The file or folder that the action concerns.
+    Path,
+    /// Text that an edit removes.
+    Before,
+    /// Text that an edit puts in the place of the one before it.
+    After,
+    /// The whole text of a file that is written.
+    Content,
+    /// An address that is fetched.
+    Address,
+    /// The agent's own words about the action, which prove nothing.
+    Claim,
+    /// Any other part.
+    Other,
+}
+
+impl ActionDetail {
+    /// Returns all parts as lines of text: a command behind `$`, removed and added lines behind `-`
+    /// and `+`, and the agent's own words as a quotation at the end. The tool of a command is left
+    /// out; the name of another one stands before its first part.
+    pub fn to_text(&self) -> String {
+        let is_command = self.parts.first().is_some_and(|part| part.role == PartRole::Command);
+        let tool = if is_command || self.tool.is_empty() { "" } else { &self.tool };
+        let mut lines = Vec::new();
+        for part in &self.parts {
+            let behind = |sign: &str| {
+                let marked = part.text.lines().map(|line| format!("{sign} {line}"));
+                marked.collect::<Vec<_>>().join("\n")
+            };
+            lines.push(match part.role {
+                PartRole::Command => format!("$ {}", part.text),
+                PartRole::Path | PartRole::Address => part.text.clone(),
+                PartRole::Before => behind("-"),
+                PartRole::After | PartRole::Content => behind("+"),
+                PartRole::Claim => format!("it says of that: {:?}", part.text),
+                PartRole::Other => format!("{}: {}", part.name, part.text),
+            });
+        }
+        format!("{tool} {}", lines.join("\n")).trim_start().to_owned()
+    }
+
+    /// Returns the detail as people see it, with hidden characters made visible; `None` if it is
+    /// too long to be shown whole, because a part of it could mislead.
+    pub(super) fn for_display(&self) -> Option<Self> {
+        let part = |part: &ActionPart| ActionPart {
+            role: part.role,
+            name: text::revealed(&part.name),
+            text: text::revealed(&part.text),
+        };
+        let shown =
+            Self { tool: text::revealed(&self.tool), parts: self.parts.iter().map(part).collect() };
+        let parts = shown.parts.iter().map(|part| part.name.len() + part.text.len());
+        (shown.tool.len() + parts.sum::<usize>() <= ACTION_BYTES_MAX).then_some(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detail(text: &str) -> ActionDetail {
+        let part =
+            ActionPart { role: PartRole::Command, name: "command".into(), text: text.into() };
+        ActionDetail { tool: "Bash".into(), parts: vec![part] }
+    }
+
+    #[test]
+    fn all_parts_are_in_the_text() {
+        let part = |role, text: &str| ActionPart { role, name: "n".into(), text: text.into() };
+        let parts = [
+            (PartRole::Path, "/x"),
+            (PartRole::Before, "a\nb"),
+            (PartRole::After, "c"),
+            (PartRole::Other, "7"),
+            (PartRole::Claim, "harmless"),
+        ];
+        let parts = parts.map(|(role, text)| part(role, text)).to_vec();
+        let text = ActionDetail { tool: "Edit".into(), parts }.to_text();
+        assert_eq!(text, "Edit /x\n- a\n- b\n+ c\nn: 7\nit says of that: \"harmless\"");
+        assert_eq!(detail("ls").to_text(), "$ ls");
+    }
+
+    #[test]
+    fn hidden_characters_are_shown_and_a_long_detail_is_left_out() {
+        let shown = detail("ls \u{202e}x").for_display().unwrap();
+        assert_eq!(shown.parts[0].text, "ls \\u{202e}x");
+        assert_eq!(detail(&"x".repeat(ACTION_BYTES_MAX)).for_display(), None);
+    }
+}
