@@ -62,7 +62,7 @@ impl HookSink for Ear {
         self.asking.send_modify(|count| *count += 1);
         let _asking = AskerCount(&self.asking);
         let answered =
-            self.permit.subscribe().wait_for(Option::is_some).await.map(|permit| *permit);
+            self.permit.subscribe().wait_for(Option::is_some).await.map(|permit| (*permit).clone());
         answered.ok().flatten().unwrap()
     }
 }

@@ -243,6 +243,7 @@ mod tests {
             turn: turn.clone(),
             permission: PermissionId::new("p"),
             action: "rm -r build".into(),
+            detail: None,
             partial: false,
             options: vec![allow()],
             folder: Some("/work".into()),

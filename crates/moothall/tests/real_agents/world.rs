@@ -38,7 +38,7 @@ impl HookSink for Ear {
 
     async fn ask(&self, hook: Hook) -> Permit {
         self.came.send(Came::Question(hook)).unwrap();
-        self.permit
+        self.permit.clone()
     }
 }
 

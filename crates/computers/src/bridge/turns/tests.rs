@@ -92,6 +92,7 @@ fn about(turn: &RemoteTurn) -> Vec<Body> {
         turn: turn.clone(),
         permission: PermissionId::new("p"),
         action: "rm -r build".into(),
+        detail: None,
         partial: false,
         options: vec![allow()],
         folder: None,
