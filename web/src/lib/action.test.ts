@@ -38,6 +38,11 @@ describe('an action', () => {
     });
   });
 
+  test('is told with the dialog that asks, because neither is enough alone', () => {
+    const detail = { tool: 'edit', parts: [], screen: 'Apply this change?' };
+    expect(actionText('', detail, [ALLOW]).text).toBe('\nOn its screen:\nApply this change?');
+  });
+
   test('without parts is told word for word, and a choice is a question', () => {
     expect(actionText('Which store?', null, [OTHER])).toMatchObject({ lead: 'asks you', text: 'Which store?' });
     expect(actionText('ls', null, [ALLOW])).toMatchObject({ lead: 'asks to go on', text: 'ls' });

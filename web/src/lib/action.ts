@@ -29,7 +29,7 @@ export function actionText(
   const claims = parts.filter(({ role }) => role === 'claim').map(({ text }) => text);
   return {
     lead: lead(detail),
-    text: blocks(parts).join('\n'),
+    text: [...blocks(parts), ...(detail.screen === undefined ? [] : ['', 'On its screen:', detail.screen])].join('\n'),
     isDiff,
     claim: claims.length > 0 ? claims.join('\n') : null,
   };

@@ -11,6 +11,8 @@ type Schemas = components['schemas'];
 export interface ActionDetail {
   tool: string;
   parts: ActionPart[];
+  /** The words of the dialog that asks, if the report is beside it. */
+  screen?: string;
 }
 
 export interface ActionPart {

@@ -106,6 +106,7 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
             part(PartRole::Command, "command", "rm -rf build"),
             part(PartRole::Claim, "description", "List files"),
         ],
+        screen: None,
     });
     assert_eq!(
         read("claude", "PermissionRequest", asked),
@@ -136,6 +137,7 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
                 detail: Some(ActionDetail {
                     tool: String::new(),
                     parts: vec![part(PartRole::Command, "command", "ls")],
+                    screen: None,
                 }),
                 ..ReportedQuestion::new(r#"{"command":"ls"}"#, false)
             })

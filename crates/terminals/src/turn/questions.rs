@@ -11,7 +11,7 @@ use moothall_engine::sessions::{
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::{
-    CARDS_MAX, OptionKind, PermissionOption, Question, WithdrawalReason, positions,
+    ActionDetail, CARDS_MAX, OptionKind, PermissionOption, Question, WithdrawalReason, positions,
 };
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
@@ -167,6 +167,8 @@ impl Machine {
                 // Neither is enough alone: the screen may show a part of the question, and the
                 // report may belong to an earlier dialog. People see both.
                 Some(ReportedQuestion { action, partial, detail, .. }) => {
+                    let screen = Some(dialog.action.clone());
+                    let detail = detail.map(|detail| ActionDetail { screen, ..detail });
                     (format!("{}\n\nIn its report:\n{action}", dialog.action), partial, detail)
                 }
                 // A dialog that is not known to be whole counts as partial only from a program

@@ -44,7 +44,7 @@ pub(super) fn detail(tool: &str, input: &Value) -> Option<ActionDetail> {
         PartRole::Other => 2,
         PartRole::Claim => 3,
     });
-    (!parts.is_empty()).then(|| ActionDetail { tool: tool.to_owned(), parts })
+    (!parts.is_empty()).then(|| ActionDetail { tool: tool.to_owned(), parts, screen: None })
 }
 
 fn part(name: &str, value: &Value) -> ActionPart {

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::ACTION_BYTES_MAX;
 use crate::text;
 
+/// The line before the words of a dialog.
+const ON_SCREEN: &str = "On its screen:";
+
 /// The tool that a program wants to use, and all of its input. The action of the question holds the
 /// same in one text; this is for surfaces that draw a command as a command and an edit as a
 /// difference.
@@ -14,6 +17,10 @@ pub struct ActionDetail {
     pub tool: String,
     /// The parts of the input, in the order in which they are read.
     pub parts: Vec<ActionPart>,
+    /// The words of the dialog on the program's screen, if that asks and the report is beside it.
+    /// Neither is enough alone: a screen may show a part, and a report may be of an earlier dialog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<String>,
 }
 
 /// One part of an action's input.
@@ -73,6 +80,7 @@ impl ActionDetail {
                 PartRole::Other => format!("{}: {}", part.name, part.text),
             });
         }
+        lines.extend(self.screen.iter().map(|screen| format!("\n{ON_SCREEN}\n{screen}")));
         format!("{tool} {}", lines.join("\n")).trim_start().to_owned()
     }
 
@@ -84,10 +92,14 @@ impl ActionDetail {
             name: text::revealed(&part.name),
             text: text::revealed(&part.text),
         };
-        let shown =
-            Self { tool: text::revealed(&self.tool), parts: self.parts.iter().map(part).collect() };
+        let shown = Self {
+            tool: text::revealed(&self.tool),
+            parts: self.parts.iter().map(part).collect(),
+            screen: self.screen.as_deref().map(text::revealed),
+        };
         let parts = shown.parts.iter().map(|part| part.name.len() + part.text.len());
-        (shown.tool.len() + parts.sum::<usize>() <= ACTION_BYTES_MAX).then_some(shown)
+        let around = shown.tool.len() + shown.screen.as_ref().map_or(0, String::len);
+        (around + parts.sum::<usize>() <= ACTION_BYTES_MAX).then_some(shown)
     }
 }
 
@@ -98,7 +110,7 @@ mod tests {
     fn detail(text: &str) -> ActionDetail {
         let part =
             ActionPart { role: PartRole::Command, name: "command".into(), text: text.into() };
-        ActionDetail { tool: "Bash".into(), parts: vec![part] }
+        ActionDetail { tool: "Bash".into(), parts: vec![part], screen: None }
     }
 
     #[test]
@@ -112,8 +124,11 @@ mod tests {
             (PartRole::Claim, "harmless"),
         ];
         let parts = parts.map(|(role, text)| part(role, text)).to_vec();
-        let text = ActionDetail { tool: "Edit".into(), parts }.to_text();
-        assert_eq!(text, "Edit /x\n- a\n- b\n+ c\nn: 7\nit says of that: \"harmless\"");
+        let screen = Some("Apply this change?".to_owned());
+        let text = ActionDetail { tool: "Edit".into(), parts, screen }.to_text();
+        let expected = "Edit /x\n- a\n- b\n+ c\nn: 7\nit says of that: \"harmless\"\n\n\
+                        On its screen:\nApply this change?";
+        assert_eq!(text, expected);
         assert_eq!(detail("ls").to_text(), "$ ls");
     }
 
