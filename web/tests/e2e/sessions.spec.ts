@@ -188,6 +188,24 @@ test('the clock of who asks goes on from where it stood: what a person takes to 
   }
 });
 
+test('a command is drawn as a command, and a refusal can say why', async ({ page, server }) => {
+  const anna = await server.startSession('anna');
+  await signIn(page, server);
+  await server.post(`/sessions/${anna}/messages`, { message: 'Clean up. [ask:rm -rf build]' });
+  await page.goto(`${server.url}/t/${anna}`);
+  const card = page.getByRole('article', { name: 'anna asks for a permission' });
+  await expect(card).toContainText('anna wants to run a command');
+  await expect(card.getByRole('group', { name: 'What it wants to do' })).toHaveText(/^\$ rm -rf build/);
+  await card.getByRole('button', { name: 'Deny, and say why…' }).click();
+  await expect(card.getByRole('textbox', { name: 'Deny, and say why' })).toBeFocused();
+  await accessible(page);
+  await page.keyboard.type('others need it');
+  await page.keyboard.press('Enter');
+  await expect(card).toHaveCount(0);
+  await expect(page.getByText('answered “others need it”.')).toBeVisible();
+  await expect(messagesOf(page, 'anna')).toContainText('Not allowed: rm -rf build');
+});
+
 test('what is longer than its view is allowed only when its end was seen', async ({ page, server }) => {
   const anna = await server.startSession('anna');
   await signIn(page, server);
@@ -197,7 +215,7 @@ test('what is longer than its view is allowed only when its end was seen', async
   const card = page.getByRole('article', { name: 'anna asks for a permission' });
   const allow = card.getByRole('button', { name: /allow/i });
   await expect(allow).toBeDisabled();
-  await expect(card.getByRole('button', { name: /deny/i })).toBeEnabled();
+  await expect(card.getByRole('button', { name: 'Deny', exact: true })).toBeEnabled();
   await expect(card).toContainText('Scroll to the end to allow');
   await accessible(page);
   await card.focus();
