@@ -7,6 +7,7 @@ use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::invariants::BrokenRule;
 
+use crate::hall::occupation::ShownOccupation;
 use crate::hall::presence::Presence;
 use crate::ports::LogError;
 
@@ -185,6 +186,8 @@ pub enum HallChange {
         head: Seq,
         /// The number of items in the conversation that wait for a person.
         waits_for_people: usize,
+        /// True if what waits for a reader may have changed.
+        concerns_people: bool,
     },
     /// A participant's presence changed, in some conversation.
     Presence {
@@ -192,6 +195,13 @@ pub enum HallChange {
         stream: StreamId,
         /// The participant, its state, and when the state was set.
         presence: Presence,
+    },
+    /// The states of some participants changed.
+    States {
+        /// The conversation of the participants.
+        stream: StreamId,
+        /// The changed states.
+        states: Arc<[ShownOccupation]>,
     },
     /// The list of sessions, what one of them is doing, or a link changed.
     Sessions,

@@ -9,6 +9,9 @@ mod offering;
 pub(crate) mod streams;
 pub(crate) mod wakes;
 pub mod presence;
+pub mod occupation;
+pub(crate) mod occupations;
+mod states;
 pub(crate) mod presences;
 pub mod context;
 pub(crate) mod slash;
@@ -77,11 +80,13 @@ pub struct Hall {
 struct Life {
     inner: Arc<Inner>,
     wakes: JoinHandle<()>,
+    states: JoinHandle<()>,
 }
 
 impl Drop for Life {
     fn drop(&mut self) {
         self.wakes.abort();
+        self.states.abort();
         self.inner.directory.abort_all();
     }
 }
@@ -102,6 +107,7 @@ impl Drop for ConnectionGuard {
             self.takes_turns,
             self.inner.now(),
         );
+        self.inner.occupations.note_change(&self.stream);
     }
 }
 
@@ -127,7 +133,9 @@ impl Hall {
         inner.restore_budgets().await?;
         residents.move_in(WeakHall::of(&inner)).await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
-        let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
+        let states = tokio::spawn(Inner::tell_states(Arc::downgrade(&inner)));
+        let life = Life { inner: inner.clone(), wakes, states };
+        let hall = Hall { _life: Arc::new(life), inner };
         wakes::load_due(&hall.inner).await?;
         hall.inner
             .outbox
@@ -481,6 +489,7 @@ impl Hall {
     ) -> Result<ConnectionGuard, HallError> {
         self.must_exist(stream).await?;
         self.inner.presences.connect(stream, &participant, takes_turns);
+        self.inner.occupations.note_change(stream);
         Ok(ConnectionGuard {
             inner: self.inner.clone(),
             stream: stream.clone(),

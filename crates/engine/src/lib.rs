@@ -58,7 +58,8 @@ pub mod door;
 pub use access::reach;
 pub use hall::presences::ParticipantPresence;
 pub use hall::{
-    budgets, context, erase, marks, meters, presence, reservations, residents, search, voices,
+    budgets, context, erase, marks, meters, occupation, presence, reservations, residents, search,
+    voices,
 };
 pub use memory::MemoryLog;
 pub use runtime::{agent, pauses, places, registry, run_once, turn};

@@ -42,5 +42,5 @@ pub use model::{
 };
 pub use read::gathering as gathering_view;
 pub use read::silence as silences;
-pub use read::{compose, duties, guards, pending, preview, search, turns, view};
+pub use read::{cards, compose, duties, guards, occupation, pending, preview, search, turns, view};
 pub use text::{mentions, names, pass, slash, thoughts};

@@ -11,6 +11,8 @@ pub mod search;
 pub mod silence;
 pub mod turns;
 pub mod pending;
+pub mod cards;
+pub mod occupation;
 pub mod preview;
 pub mod gathering;
 pub mod guards;

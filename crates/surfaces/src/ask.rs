@@ -18,8 +18,8 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{self, stream_id};
 use crate::strict::Inbound;
 use crate::wire::{
-    self, Adoption, LinkEntry, LinkList, MessageSent, NewLinkMember, NewSession, ProgramEntry,
-    SendAnswer, SessionEntry, SessionList, SilentComputer, StartAsked,
+    self, Adoption, LinkEntry, LinkList, MessageSent, NewLinkMember, NewSession, OccupationEntry,
+    ProgramEntry, SendAnswer, SessionEntry, SessionList, SilentComputer, StartAsked,
 };
 
 /// Maximum number of members in one request.
@@ -44,8 +44,11 @@ pub async fn list(door: &Door, ended: bool, computer: Option<&str>) -> ApiResult
         door.programs()?.into_iter().map(|(client, summary)| ProgramEntry { client, summary });
     let listed = door.sessions_on(computer, ended).await?;
     let (mut sessions, mut silent) = (Vec::new(), Vec::new());
+    let states = door.states().await?;
     for status in &listed.here {
-        sessions.push(session(door, status).await?);
+        let own = states.iter().find(|one| one.shown.session.as_ref() == Some(&status.session.id));
+        let doing = own.map(OccupationEntry::of);
+        sessions.push(SessionEntry { doing, ..session(door, status).await? });
     }
     for ComputerSessions { computer, sessions: told } in listed.elsewhere {
         let entry = |one| SessionEntry::elsewhere(one, &computer);

@@ -102,6 +102,9 @@ from .mcp_message_params_type_0 import McpMessageParamsType0
 from .mention_place import MentionPlace
 from .message_sent import MessageSent
 from .meta import Meta
+from .need_entry import NeedEntry
+from .needs_answer import NeedsAnswer
+from .needs_signal import NeedsSignal
 from .new_answer import NewAnswer
 from .new_bot import NewBot
 from .new_command import NewCommand
@@ -120,6 +123,7 @@ from .new_read_mark import NewReadMark
 from .new_session import NewSession
 from .new_thread import NewThread
 from .no_agent_asked import NoAgentAsked
+from .occupation_entry import OccupationEntry
 from .open_turn import OpenTurn
 from .option_entry import OptionEntry
 from .pairing_code import PairingCode
@@ -166,6 +170,8 @@ from .signed_out import SignedOut
 from .silent_computer import SilentComputer
 from .snippet_piece import SnippetPiece
 from .start_asked import StartAsked
+from .states_answer import StatesAnswer
+from .states_signal import StatesSignal
 from .stop_accepted import StopAccepted
 from .switch_state import SwitchState
 from .thread_created import ThreadCreated
@@ -329,6 +335,9 @@ __all__ = (
     "MentionPlace",
     "MessageSent",
     "Meta",
+    "NeedEntry",
+    "NeedsAnswer",
+    "NeedsSignal",
     "NewAnswer",
     "NewBot",
     "NewCommand",
@@ -347,6 +356,7 @@ __all__ = (
     "NewSession",
     "NewThread",
     "NoAgentAsked",
+    "OccupationEntry",
     "OpenTurn",
     "OptionEntry",
     "PairingCode",
@@ -393,6 +403,8 @@ __all__ = (
     "SilentComputer",
     "SnippetPiece",
     "StartAsked",
+    "StatesAnswer",
+    "StatesSignal",
     "StopAccepted",
     "SwitchState",
     "ThreadCreated",

@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.occupation_entry import OccupationEntry
     from ..models.wire_profile import WireProfile
 
 
@@ -27,6 +28,7 @@ class InvitedEntry:
         kind (str): `human` or `agent`.
         known (bool): True if the registry knows the participant's client; always `true` for people.
         profile (WireProfile): The profile of a participant, from its invites.
+        doing (None | OccupationEntry | Unset):
         full_name (None | str | Unset): The name by which people write a session of another computer, such as
             `builder@workstation`.
         reach (None | str | Unset): Group whose words reach the participant's terminal: `writers`, or `drivers` alone.
@@ -42,12 +44,15 @@ class InvitedEntry:
     kind: str
     known: bool
     profile: WireProfile
+    doing: None | OccupationEntry | Unset = UNSET
     full_name: None | str | Unset = UNSET
     reach: None | str | Unset = UNSET
     runtime: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.occupation_entry import OccupationEntry  # noqa: PLC0415
+
         color = self.color
 
         id = self.id
@@ -61,6 +66,14 @@ class InvitedEntry:
         known = self.known
 
         profile = self.profile.to_dict()
+
+        doing: dict[str, Any] | None | Unset
+        if isinstance(self.doing, Unset):
+            doing = UNSET
+        elif isinstance(self.doing, OccupationEntry):
+            doing = self.doing.to_dict()
+        else:
+            doing = self.doing
 
         full_name: None | str | Unset
         if isinstance(self.full_name, Unset):
@@ -93,6 +106,8 @@ class InvitedEntry:
                 "profile": profile,
             }
         )
+        if doing is not UNSET:
+            field_dict["doing"] = doing
         if full_name is not UNSET:
             field_dict["full_name"] = full_name
         if reach is not UNSET:
@@ -104,6 +119,7 @@ class InvitedEntry:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.occupation_entry import OccupationEntry  # noqa: PLC0415
         from ..models.wire_profile import WireProfile  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -120,6 +136,23 @@ class InvitedEntry:
         known = d.pop("known")
 
         profile = WireProfile.from_dict(d.pop("profile"))
+
+        def _parse_doing(data: object) -> None | OccupationEntry | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                doing_type_0 = OccupationEntry.from_dict(data)
+
+                return doing_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | OccupationEntry | Unset, data)
+
+        doing = _parse_doing(d.pop("doing", UNSET))
 
         def _parse_full_name(data: object) -> None | str | Unset:
             if data is None:
@@ -156,6 +189,7 @@ class InvitedEntry:
             kind=kind,
             known=known,
             profile=profile,
+            doing=doing,
             full_name=full_name,
             reach=reach,
             runtime=runtime,

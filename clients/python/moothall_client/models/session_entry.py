@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.occupation_entry import OccupationEntry
     from ..models.session_end import SessionEnd
 
 
@@ -30,6 +31,7 @@ class SessionEntry:
         state (str): State of the session: `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`.
         waiting (int): Number of turns that wait for the session.
         computer (None | str | Unset): Name of the session's computer; absent for the server's own.
+        doing (None | OccupationEntry | Unset):
         ended (None | SessionEnd | Unset):
         native (None | str | Unset): The program's own id for the session; absent until it is known.
         run_as (None | str | Unset): User that the program runs as on its computer; absent if it is the server's own
@@ -48,6 +50,7 @@ class SessionEntry:
     state: str
     waiting: int
     computer: None | str | Unset = UNSET
+    doing: None | OccupationEntry | Unset = UNSET
     ended: None | SessionEnd | Unset = UNSET
     native: None | str | Unset = UNSET
     run_as: None | str | Unset = UNSET
@@ -55,6 +58,7 @@ class SessionEntry:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.occupation_entry import OccupationEntry  # noqa: PLC0415
         from ..models.session_end import SessionEnd  # noqa: PLC0415
 
         client = self.client
@@ -78,6 +82,14 @@ class SessionEntry:
             computer = UNSET
         else:
             computer = self.computer
+
+        doing: dict[str, Any] | None | Unset
+        if isinstance(self.doing, Unset):
+            doing = UNSET
+        elif isinstance(self.doing, OccupationEntry):
+            doing = self.doing.to_dict()
+        else:
+            doing = self.doing
 
         ended: dict[str, Any] | None | Unset
         if isinstance(self.ended, Unset):
@@ -119,6 +131,8 @@ class SessionEntry:
         )
         if computer is not UNSET:
             field_dict["computer"] = computer
+        if doing is not UNSET:
+            field_dict["doing"] = doing
         if ended is not UNSET:
             field_dict["ended"] = ended
         if native is not UNSET:
@@ -132,6 +146,7 @@ class SessionEntry:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.occupation_entry import OccupationEntry  # noqa: PLC0415
         from ..models.session_end import SessionEnd  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -159,6 +174,23 @@ class SessionEntry:
             return cast(None | str | Unset, data)
 
         computer = _parse_computer(d.pop("computer", UNSET))
+
+        def _parse_doing(data: object) -> None | OccupationEntry | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                doing_type_0 = OccupationEntry.from_dict(data)
+
+                return doing_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | OccupationEntry | Unset, data)
+
+        doing = _parse_doing(d.pop("doing", UNSET))
 
         def _parse_ended(data: object) -> None | SessionEnd | Unset:
             if data is None:
@@ -207,6 +239,7 @@ class SessionEntry:
             state=state,
             waiting=waiting,
             computer=computer,
+            doing=doing,
             ended=ended,
             native=native,
             run_as=run_as,

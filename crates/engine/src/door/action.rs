@@ -106,6 +106,8 @@ actions! {
     ReadGuards = READ, ActionTarget::Reachable, "Read active guards, and limits that are nearly \
                                                  reached.";
     RaiseBudget = ADMIN, ActionTarget::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
+    ReadNeeds = READ, ActionTarget::Reachable, "Read what waits for a reader.";
+    ReadStates = READ, ActionTarget::Reachable, "Read what participants do now.";
     ListAgents = READ, ActionTarget::Nowhere, "List the agents of the registry, and slash commands.";
 
     ListChannels = READ, ActionTarget::Reachable, "List channels, their bots and their chats.";

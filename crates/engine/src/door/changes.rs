@@ -10,7 +10,7 @@ use crate::hall::HallChange;
 /// The changes within a caller's reach.
 pub struct Changes {
     changes: broadcast::Receiver<HallChange>,
-    reach: Reach,
+    door: Door,
 }
 
 impl Door {
@@ -20,11 +20,16 @@ impl Door {
     /// [`AccessDenial`].
     pub fn changes(&self) -> Result<Changes, AccessDenial> {
         self.may(Action::ListenToAll)?;
-        Ok(Changes { changes: self.hall.changes(), reach: self.caller.reach.clone() })
+        Ok(Changes { changes: self.hall.changes(), door: self.clone() })
     }
 }
 
 impl Changes {
+    /// Returns the door of the caller.
+    pub fn door(&self) -> &Door {
+        &self.door
+    }
+
     /// Waits for the next notification of a conversation within reach. Changes of sessions, which
     /// belong to no conversation, go to callers that reach all and to sessions.
     ///
@@ -33,11 +38,12 @@ impl Changes {
     pub async fn next(&mut self) -> Result<HallChange, RecvError> {
         loop {
             let change = self.changes.recv().await?;
+            let reach = &self.door.caller.reach;
             let heard = match &change {
-                HallChange::Head { stream, .. } | HallChange::Presence { stream, .. } => {
-                    self.reach.includes(stream)
-                }
-                HallChange::Sessions => matches!(self.reach, Reach::All | Reach::Session(_)),
+                HallChange::Head { stream, .. }
+                | HallChange::Presence { stream, .. }
+                | HallChange::States { stream, .. } => reach.includes(stream),
+                HallChange::Sessions => matches!(reach, Reach::All | Reach::Session(_)),
             };
             if heard {
                 return Ok(change);

@@ -23,6 +23,8 @@ mod tasks;
 mod permitted;
 mod spending;
 mod guards;
+mod states;
+mod needs;
 mod filter;
 mod pages;
 mod reader;
@@ -37,6 +39,7 @@ pub use explain::{Explanation, NoAgentAsked, UnaskedMessage};
 pub use filter::EventFilter;
 pub use gatherings::{GatheringEntry, MemberSource, NewGathering, NewMember};
 pub use guards::{BudgetGuard, GuardItem, GuardPage, GuardQuery, GuardSubject};
+pub use needs::{NeedSubject, PendingNeed};
 pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
 pub use remote::{ComputerSessions, ListedSessions};
@@ -45,6 +48,7 @@ pub use sessions::{
     SendOutcome, SessionReading,
 };
 pub use slash::SlashOutcome;
+pub use states::SeenOccupation;
 pub use tasks::{
     AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN,
     OutgoingMessage, TaskMessages, TaskPage,

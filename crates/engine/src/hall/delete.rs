@@ -36,6 +36,7 @@ impl Inner {
             Err(error) => return Err(error),
         }
         self.presences.forget_stream(stream);
+        self.occupations.forget(stream);
         let erased = self.erase_deleted().await;
         if let Err(error) = self.store.search.forget_stream(stream).await {
             tracing::warn!(%error, "a deleted conversation is removed from the search index later");

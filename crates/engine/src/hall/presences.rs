@@ -19,6 +19,8 @@ pub(crate) const PRESENCES_MAX: usize = 1000;
 /// Time for which a presence is shown, stale or not.
 const REMEMBERED: Millis = Millis::from_secs(24 * 3600);
 
+/// The state of a participant that is connected and gave no other word.
+const LISTENING: &str = "listening";
 /// The state of a participant that has gone.
 const OFFLINE: &str = "offline";
 /// The field of a presence's details with which a client declares that it takes turns.
@@ -231,6 +233,21 @@ impl Presences {
             .unwrap_or_default();
         all.sort_by_key(|presence| presence.is_stale(now));
         all
+    }
+
+    /// Returns the word for each participant that is connected or present. A participant that is
+    /// only connected listens.
+    pub(crate) fn words(
+        &self,
+        stream: &StreamId,
+        now: Timestamp,
+    ) -> BTreeMap<ParticipantId, String> {
+        let mut table = self.lock();
+        let Some(attending) = table.stream(stream, now) else { return BTreeMap::new() };
+        let connected = attending.connections.keys().map(|id| (id.clone(), LISTENING.to_owned()));
+        let fresh = attending.presences.values().filter(|presence| is_fresh(presence, now));
+        let said = fresh.map(|one| (one.participant.clone(), one.state.clone()));
+        connected.chain(said).collect()
     }
 
     /// Drops the presences of a deleted stream.

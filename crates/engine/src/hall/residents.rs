@@ -361,6 +361,7 @@ impl ResidentHall {
     pub fn notify_of_sessions(&self) {
         // The send fails without watchers, which is fine.
         let _ = self.0.changes.send(HallChange::Sessions);
+        self.0.occupations.note_sessions();
     }
 
     /// Runs a task beside the conversations, until the process ends.

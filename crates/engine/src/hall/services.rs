@@ -18,6 +18,7 @@ use crate::crash;
 use crate::hall::budgets::{BudgetsConfig, SharedBudgets};
 use crate::hall::copies::Copiers;
 use crate::hall::meters::Metrics;
+use crate::hall::occupations::OccupationBook;
 use crate::hall::presence::Presence;
 use crate::hall::presences::Presences;
 use crate::hall::reservations::Reservations;
@@ -57,6 +58,8 @@ pub(crate) struct Services {
     pub(crate) owner: String,
     pub(crate) directory: Directory,
     pub(crate) presences: Arc<Presences>,
+    /// The states of participants.
+    pub(crate) occupations: Arc<OccupationBook>,
     pub(crate) tasks: Arc<TaskDirectory>,
     pub(crate) voices: VoiceBook,
     pub(crate) budgets: Arc<SharedBudgets>,
@@ -87,6 +90,7 @@ impl Services {
             outbox: Outbox::new(parts.store.outbox.clone()),
             store: parts.store,
             presences,
+            occupations: Arc::default(),
             clock: parts.clock,
             standing: LiveRegistry::new(parts.registry, parts.defaults),
             owner: parts.owner,
@@ -130,6 +134,7 @@ impl Services {
     ) -> Option<Presence> {
         let presence = self.presences.note(stream, from, state, details, self.now())?;
         crash::point("presence");
+        self.occupations.note_change(stream);
         if let Some(updates) = self.directory.updates(stream) {
             updates.signal(|| Signal::Presence(presence.clone()));
         }

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::occupation::{ToolUse, TurnProgress};
 use moothall_kernel::participant::Address;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
@@ -20,7 +21,7 @@ use super::load::load;
 use super::mail::Waiter;
 use super::reporter::{self, TurnReporter};
 use super::shell::Shell;
-use crate::answers::HallChange;
+use crate::answers::{HallChange, Signal};
 use crate::crash;
 use crate::hall::reservations::TurnPayer;
 use crate::ports::{
@@ -94,15 +95,26 @@ impl Shell {
             Output::Publish { events } => {
                 crash::point("before_publish");
                 self.handle.updates.events(&events);
+                self.hall.occupations.note_change(&self.stream);
                 if let Some(state) = self.host.conversation() {
                     let (head, waits_for_people) = (state.head(), state.waits_for_people());
-                    let stream = self.stream.clone();
-                    let _ =
-                        self.hall.changes.send(HallChange::Head { stream, head, waits_for_people });
+                    // The end of a turn withdraws its questions without an event of their own.
+                    let changed = std::mem::replace(&mut self.waits, waits_for_people);
+                    let concerns_people = changed != waits_for_people
+                        || events.iter().any(|one| one.event.concerns_people());
+                    let _ = self.hall.changes.send(HallChange::Head {
+                        stream: self.stream.clone(),
+                        head,
+                        waits_for_people,
+                        concerns_people,
+                    });
                 }
                 crash::point("after_publish");
             }
-            Output::Signal(signal) => self.handle.updates.signal(|| signal),
+            Output::Signal(signal) => {
+                self.note_progress(&signal);
+                self.handle.updates.signal(|| signal);
+            }
             Output::Presence { participant, state, details } => {
                 self.hall.note_presence(&self.stream, participant, state.to_owned(), details);
             }
@@ -131,6 +143,19 @@ impl Shell {
             Output::Close { why } => return Err(why),
         }
         Ok(None)
+    }
+
+    /// Notes a sign of work on a turn, for the states of participants.
+    fn note_progress(&self, signal: &Signal) {
+        let (turn, progress) = match signal {
+            Signal::Delta { turn, .. } => (turn, TurnProgress::Writing),
+            Signal::Progress { turn, text, .. } => {
+                let tool = ToolUse { tool: None, line: Some(text.clone()) };
+                (turn, TurnProgress::Working(tool))
+            }
+            Signal::Presence(_) => return,
+        };
+        self.hall.occupations.note_progress(&self.stream, *turn, progress);
     }
 
     /// Converts a time of the steady clock.

@@ -59,6 +59,8 @@ pub(super) struct Shell {
     pub(super) own: Arc<Mutex<WindowTotals>>,
     open_turns: OpenTurns,
     pub(super) snapshots: Snapshots,
+    /// Number of items that waited for people when listeners were last told of the head.
+    pub(super) waits: usize,
     /// True if a warning said that the stream cannot be written to, and no append succeeded since.
     pub(super) has_warned: bool,
 }
@@ -145,6 +147,7 @@ impl Shell {
             own: Arc::default(),
             open_turns,
             snapshots,
+            waits: 0,
             has_warned: false,
         }
     }

@@ -95,7 +95,12 @@ async fn the_hall_rings_for_every_conversation() {
     world.hall.set_presence(&stream, "a".into(), "idle".into(), None).await.unwrap();
     assert_eq!(
         changes.recv().await.unwrap(),
-        HallChange::Head { stream: stream.clone(), head: Seq(1), waits_for_people: 0 }
+        HallChange::Head {
+            stream: stream.clone(),
+            head: Seq(1),
+            waits_for_people: 0,
+            concerns_people: false
+        }
     );
     assert!(
         matches!(changes.recv().await.unwrap(), HallChange::Presence { presence, .. } if presence.state == "idle")

@@ -6,21 +6,20 @@ use crate::model::contribution::{Aside, Contribution};
 use crate::model::event::{
     Cause, Change, Event, Fault, Posted, RecordedEvent, TaskOrigin, TurnKind, TurnReason, WhyNot,
 };
-use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT};
+use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS};
 use crate::model::gathering::Gathering;
-use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::model::ids::{ParticipantId, Seq, TurnNo};
 use crate::model::own::Stop;
 use crate::model::participant::{Kind, Participant};
-use crate::model::permission::{OpenPermission, OpenQuestion, SettledPermission, Settlement};
-use crate::model::request::Request;
+use crate::model::permission::Settlement;
 use crate::model::state::{
-    Conversation, Discussion, Guards, Owner, Reply, Round, RunningTurn, Tombstone, Turn,
-    WakingWords,
+    Conversation, Discussion, Guards, Owner, Reply, Round, RunningTurn, Tombstone, WakingWords,
 };
 use crate::model::summary::Summary;
 use crate::model::time::Timestamp;
 
 mod downtime;
+mod permissions;
 mod queue;
 mod turns;
 
@@ -127,33 +126,10 @@ impl Conversation {
                 self.settle_all(*turn, ts);
                 self.apply_ended(*turn, *outcome, fault.as_ref());
             }
-            Event::PermissionRequested { permission, turn, options, expires, .. } => {
-                if let Some(turn) = self.floor.turns.get_mut(turn) {
-                    turn.permissions.insert(
-                        permission.clone(),
-                        OpenPermission { expires: *expires, options: options.clone() },
-                    );
-                    turn.frozen_since.get_or_insert(ts);
-                }
-            }
-            Event::QuestionAsked { permission, participant, options, .. } => {
-                let open = OpenQuestion {
-                    at: recorded.seq,
-                    participant: participant.clone(),
-                    options: options.clone(),
-                };
-                self.floor.questions.insert(permission.clone(), open);
-            }
-            Event::StartRequested { permission, participant, start, options, expires, .. } => {
-                let waiting = OpenPermission { expires: *expires, options: options.clone() };
-                let request = Request::Start(start.clone());
-                self.apply_requested(permission, participant, request, waiting, recorded.seq);
-            }
-            Event::TalkRequested { permission, participant, talk, options, expires, .. } => {
-                let waiting = OpenPermission { expires: *expires, options: options.clone() };
-                let request = Request::Talk(talk.clone());
-                self.apply_requested(permission, participant, request, waiting, recorded.seq);
-            }
+            Event::PermissionRequested { .. }
+            | Event::QuestionAsked { .. }
+            | Event::StartRequested { .. }
+            | Event::TalkRequested { .. } => self.apply_asked(recorded),
             Event::StartSettled { permission, .. } => drop(self.floor.requests.remove(permission)),
             Event::TalkSettled { permission, participant, talk, outcome } => {
                 self.floor.requests.remove(permission);
@@ -519,45 +495,6 @@ impl Conversation {
     fn mark_all_shown(&mut self) {
         let head = self.head;
         self.participants.iter_mut().for_each(|participant| participant.shown = head);
-    }
-
-    /// Records how a question ended. The clock of its turn restarts when the turn's last question
-    /// ends.
-    fn apply_permission_closed(
-        &mut self,
-        permission: &PermissionId,
-        ts: Timestamp,
-        how: Settlement,
-    ) {
-        self.settle(SettledPermission { permission: permission.clone(), at: ts, how });
-        self.floor.questions.remove(permission);
-        let closes = |turn: &mut Turn| {
-            turn.permissions.remove(permission).is_some() && turn.permissions.is_empty()
-        };
-        let free = self.floor.turns.values_mut().find_map(|turn| closes(turn).then_some(turn.no));
-        if let Some(no) = free {
-            self.thaw(no, ts);
-        }
-    }
-
-    /// Settles the open permissions of a turn that ended.
-    fn settle_all(&mut self, no: TurnNo, ts: Timestamp) {
-        let permissions = self
-            .floor
-            .turns
-            .get_mut(&no)
-            .map(|turn| std::mem::take(&mut turn.permissions))
-            .unwrap_or_default();
-        for permission in permissions.into_keys() {
-            self.settle(SettledPermission { permission, at: ts, how: Settlement::TurnOver });
-        }
-    }
-
-    fn settle(&mut self, settled: SettledPermission) {
-        if self.floor.settled.len() == SETTLED_KEPT {
-            self.floor.settled.pop_front();
-        }
-        self.floor.settled.push_back(settled);
     }
 
     /// Restarts the clock of a turn, and that of the hold it belongs to, after the time for which a

@@ -215,6 +215,9 @@ pub enum WithdrawalReason {
 /// A permission that waits for a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenPermission {
+    /// The position of the event that asks, and its time.
+    pub(crate) at: Seq,
+    pub(crate) asked_at: Timestamp,
     pub(crate) expires: Timestamp,
     pub(crate) options: Vec<PermissionOption>,
 }
@@ -222,8 +225,9 @@ pub(crate) struct OpenPermission {
 /// An open question outside of turns. It waits until its asker withdraws it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenQuestion {
-    /// The position of the event that asks.
+    /// The position of the event that asks, and its time.
     pub(crate) at: Seq,
+    pub(crate) asked_at: Timestamp,
     pub(crate) participant: ParticipantId,
     pub(crate) options: Vec<PermissionOption>,
 }

@@ -383,17 +383,19 @@ impl Conversation {
 
     /// True if a gathering waits for a person who holds the piece or harvests.
     fn awaits_person_in_gathering(&self) -> bool {
-        let Some(gathering) = self.gathering().filter(|_| self.holding_guard().is_none()) else {
-            return false;
-        };
-        let harvester =
-            || gathering.members.iter().find(|member| member.part == SeatRole::Harvester);
-        let awaited = match (&gathering.tenure, &gathering.harvesting) {
-            (Some(tenure), _) => Some(&tenure.holder),
-            (None, Some(_)) => harvester().map(|member| &member.id),
-            (None, None) => None,
-        };
-        awaited.is_some_and(|id| self.is_human(id))
+        self.awaited_in_gathering().is_some_and(|id| self.is_human(id))
+    }
+
+    /// Returns the member whose words the open gathering waits for: the holder of the piece, or
+    /// the harvester. `None` while a guard holds the floor.
+    pub fn awaited_in_gathering(&self) -> Option<&ParticipantId> {
+        let gathering = self.gathering().filter(|_| self.holding_guard().is_none())?;
+        if let Some(tenure) = &gathering.tenure {
+            return Some(&tenure.holder);
+        }
+        gathering.harvesting.as_ref()?;
+        let harvester = gathering.members.iter().find(|one| one.part == SeatRole::Harvester);
+        harvester.map(|member| &member.id)
     }
 
     /// Returns the open gathering, if there is one.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::model::ids::ParticipantId;
-use crate::model::participant::Participant;
+use crate::model::participant::{Participant, Profile};
 use crate::text::code::{self, ProseRun};
 use crate::text::cut;
 use crate::text::names::skeleton;
@@ -58,11 +58,20 @@ pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Me
     named_in(body, &code::prose(body), invited, speaker)
 }
 
+/// True if words name this id. Words name the local user, and other readers without an invitation,
+/// by the id alone.
+pub fn names_id(body: &str, id: &ParticipantId) -> bool {
+    let profile = Profile::default();
+    let bearer = Bearer { id, profile: &profile, full_name: None };
+    let found = || named_in(body, &code::prose(body), [bearer], &ParticipantId::new(""));
+    signs::are_in(body) && found().participants.contains(id)
+}
+
 /// Returns the participants named in these runs of a message, which are its prose.
-fn named_in(
+fn named_in<'a>(
     body: &str,
     runs: &[ProseRun],
-    invited: &[Participant],
+    invited: impl IntoIterator<Item = impl Into<Bearer<'a>>>,
     speaker: &ParticipantId,
 ) -> Mentions {
     let (mut found, bearers) = (Mentions::default(), Bearers::of(invited));

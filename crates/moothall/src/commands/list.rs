@@ -1,6 +1,7 @@
 //! `list`: lists the conversations that the caller may see.
 
-use moothall_surfaces::wire::ThreadList;
+use moothall_kernel::text::for_terminal;
+use moothall_surfaces::wire::{OccupationEntry, StatesAnswer, ThreadList};
 
 use super::Context;
 use crate::cli::List;
@@ -9,7 +10,8 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// Prints the conversations; with `--all`, also the archived ones.
+/// Prints the conversations, each with the participants that do something there now; with `--all`,
+/// also the archived conversations.
 pub async fn run(context: &Context, args: &List) -> Result<(), Fault> {
     let mut threads = threads::all(&context.client).await?;
     threads.retain(|thread| args.all || !thread.archived);
@@ -19,6 +21,7 @@ pub async fn run(context: &Context, args: &List) -> Result<(), Fault> {
     if threads.is_empty() {
         note("No conversations yet. To start one: moothall new \"A name\"");
     }
+    let StatesAnswer { states } = context.client.get("/states").await?;
     for thread in &threads {
         let last = day_and_time(&thread.updated_at).unwrap_or_else(|| thread.updated_at.clone());
         let facts = format!("{:<12} {:>6} events, last {last}", thread.policy, thread.head);
@@ -28,6 +31,25 @@ pub async fn run(context: &Context, args: &List) -> Result<(), Fault> {
             context.printer.paint(Style::Bold, &thread.name),
         );
         context.printer.line(&format!("{}  {facts}  {name}{mark}", thread.id))?;
+        if let Some(line) = at_work(&states, &thread.id) {
+            context.printer.line(&context.printer.paint(Style::Dim, &format!("    {line}")))?;
+        }
     }
     Ok(())
+}
+
+/// Returns the participants of a conversation that do something now, in words; `None` if there are
+/// none.
+fn at_work(states: &[OccupationEntry], thread: &str) -> Option<String> {
+    let here = states.iter().filter(|state| state.thread == thread);
+    let words: Vec<String> = here.map(in_words).collect();
+    (!words.is_empty()).then(|| for_terminal(&words.join(", ")))
+}
+
+/// Returns a state in words, with the use of a tool.
+fn in_words(state: &OccupationEntry) -> String {
+    let used = [state.tool.as_deref(), state.line.as_deref()];
+    let used: Vec<&str> = used.into_iter().flatten().collect();
+    let used = if used.is_empty() { String::new() } else { format!(" ({})", used.join(": ")) };
+    format!("{} {}{used}", state.name, state.says)
 }

@@ -117,8 +117,9 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     }
     let columns =
         list.sessions.iter().map(|session| width(&address(session))).max().unwrap_or_default();
+    let words = list.sessions.iter().map(|session| width(state_word(session))).max();
     for session in &list.sessions {
-        context.printer.line(&row(context, session, columns))?;
+        context.printer.line(&row(context, session, columns, words.unwrap_or_default()))?;
     }
     list.sessions.iter().for_each(tell_waits);
     if list.sessions.is_empty() {
@@ -145,8 +146,17 @@ pub fn tell_waits(session: &SessionEntry) {
     }
 }
 
-/// Returns a session as a line; `columns` is the width of the name column.
-fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
+/// Returns the state of a session in words: the server's, or else what its terminal shows.
+fn state_word(session: &SessionEntry) -> &str {
+    match (&session.doing, session.state.as_str()) {
+        (Some(doing), _) => &doing.says,
+        (None, "idle") => "ready",
+        (None, state) => state,
+    }
+}
+
+/// Returns a session as a line; `columns` and `words` are the widths of the names and the states.
+fn row(context: &Context, session: &SessionEntry, columns: usize, words: usize) -> String {
     let printer = &context.printer;
     let style = match session.state.as_str() {
         "asking" | "drafting" => Style::Warn,
@@ -156,7 +166,9 @@ fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
     let name = address(session);
     let fill = " ".repeat(columns.saturating_sub(width(&name)));
     let name = printer.paint(Style::Bold, &name);
-    let state = printer.paint(style, &format!("{:<8}", session.state));
+    let word = state_word(session);
+    let blank = " ".repeat(words.saturating_sub(width(word)));
+    let state = printer.paint(style, &format!("{}{blank}", for_terminal(word)));
     let waits =
         if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
     let end = session.ended.as_ref().map_or_else(String::new, |end| format!("  {}", end.why));

@@ -103,6 +103,8 @@ pub const ROUTES: &[Route] = &[
     get("/audit", Action::ReadAudit),
     get("/usage", Action::ReadUsage),
     get("/guards", Action::ReadGuards),
+    get("/states", Action::ReadStates),
+    get("/needs", Action::ReadNeeds),
     post("/budgets/raise", Action::RaiseBudget),
     get("/agents", Action::ListAgents),
     get("/commands", Action::ListAgents),

@@ -9,6 +9,8 @@ mod presence;
 mod turns;
 mod usage;
 mod guards;
+mod states;
+mod needs;
 mod search;
 mod erase;
 mod marks;
@@ -65,8 +67,8 @@ use crate::surface::Surface;
 use crate::tls::Tls;
 use crate::ui;
 use crate::wire::{
-    Bell, DeltaSignal, Envelope, ErrorBody, GatheringStep, PresenceAccepted, PresenceUpdate,
-    ProgressSignal, TurnEvent,
+    Bell, DeltaSignal, Envelope, ErrorBody, GatheringStep, NeedsSignal, PresenceAccepted,
+    PresenceUpdate, ProgressSignal, StatesSignal, TurnEvent,
 };
 
 /// Default port.
@@ -257,7 +259,9 @@ fn api_router() -> OpenApiRouter<App> {
             Bell,
             PresenceUpdate,
             DeltaSignal,
-            ProgressSignal
+            ProgressSignal,
+            StatesSignal,
+            NeedsSignal
         ))
     )]
     struct Description;
@@ -285,6 +289,8 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(usage::read))
         .routes(routes!(usage::raise))
         .routes(routes!(guards::read))
+        .routes(routes!(states::read))
+        .routes(routes!(needs::read))
         .routes(routes!(assist::preview))
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))

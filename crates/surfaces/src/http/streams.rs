@@ -1,14 +1,13 @@
 //! Streams of server-sent events.
 
-use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use moothall_engine::access::Caller;
 use moothall_engine::door::{Action, EventFilter};
 
 use super::App;
 use super::events::start;
+use super::needs::reader;
 use crate::error::ApiResult;
 use crate::request::{Params, ThreadId};
 use crate::sse;
@@ -67,15 +66,19 @@ impl StreamRequest {
 
 /// Streams notifications of all threads: unnamed events with a thread and its new head.
 ///
-/// Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-/// activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-/// that the client was too slow and has to list them again.
+/// Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+/// that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+/// a session began, ended or changed its activity, or a link changed. List threads and sessions
+/// after opening the stream. `resync` means that the client was too slow and has to list them
+/// again.
 #[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
-    responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub async fn hall(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-) -> ApiResult<Response> {
-    let changes = app.entrance.of(caller).changes()?;
-    Ok(sse::answer(sse::changes(app, changes)))
+    params(
+        ("as" = Option<String>, Query, description = "The reader of `needs`; by default the caller, or `user` without a credential."),
+    ),
+    responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
+pub async fn hall(State(app): State<App>, params: Params) -> ApiResult<Response> {
+    let door = params.door(&app.entrance);
+    let reader = reader(&door, params.viewing_as()?);
+    let changes = door.changes()?;
+    Ok(sse::answer(sse::changes(app, changes, reader)))
 }

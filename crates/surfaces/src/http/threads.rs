@@ -15,8 +15,8 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
 use crate::strict::Inbound;
 use crate::wire::{
-    Envelope, ErrorBody, NewThread, ThreadCreated, ThreadDeleted, ThreadEntry, ThreadList,
-    ThreadStateAnswer,
+    Envelope, ErrorBody, NewThread, OccupationEntry, ThreadCreated, ThreadDeleted, ThreadEntry,
+    ThreadList, ThreadStateAnswer,
 };
 
 /// Lists threads in the order in which they were created.
@@ -140,7 +140,8 @@ pub async fn state(
     ThreadId(stream): ThreadId,
     params: Params,
 ) -> ApiResult<Json<ThreadStateAnswer>> {
-    Ok(Json(
-        params.door(&app.entrance).view(Action::ReadThread, &stream, ThreadStateAnswer::of).await?,
-    ))
+    let door = params.door(&app.entrance);
+    let answer = door.view(Action::ReadThread, &stream, ThreadStateAnswer::of).await?;
+    let states: Vec<_> = door.states_in(&stream).await?.iter().map(OccupationEntry::of).collect();
+    Ok(Json(answer.with_states(&states)))
 }

@@ -3,33 +3,39 @@
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
-use moothall_engine::door::Changes;
+use moothall_engine::door::{Changes, Door};
 use moothall_engine::hall;
+use moothall_kernel::ids::ParticipantId;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::silence::{Silence, SilenceEnd};
 use super::{going_away, resync_hall, signal};
 use crate::http::{App, presence_update};
 use crate::meters::OpenStream;
-use crate::wire::Bell;
+use crate::wire::{Bell, NeedEntry, NeedsSignal, OccupationEntry, StatesSignal};
 
 /// Returns notifications from now on, about threads within the caller's reach.
-pub(crate) fn changes(app: App, changes: Changes) -> impl Stream<Item = Bytes> {
+/// `reader` is told what waits for it.
+pub(crate) fn changes(
+    app: App,
+    changes: Changes,
+    reader: ParticipantId,
+) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     // Boxed, because `unfold` moves the reader with every item.
-    let reader =
-        Box::new(HallReader { app, silence, changes, begun: false, over: false, _reading });
-    stream::unfold(
-        reader,
-        |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },
-    )
+    let listener =
+        Box::new(HallReader { app, silence, changes, reader, begun: false, over: false, _reading });
+    stream::unfold(listener, |mut reader| async move {
+        reader.next().await.map(|piece| (piece, reader))
+    })
 }
 
 struct HallReader {
     app: App,
     silence: Silence,
     changes: Changes,
+    reader: ParticipantId,
     begun: bool,
     over: bool,
     _reading: OpenStream,
@@ -54,7 +60,7 @@ impl HallReader {
         };
         self.silence.begin();
         match received {
-            Ok(change) => Some(frame(change)),
+            Ok(change) => Some(frames(self.changes.door(), &self.reader, change).await),
             Err(RecvError::Lagged(_)) => {
                 self.app.meters.resync();
                 self.end(resync_hall())
@@ -69,10 +75,30 @@ impl HallReader {
     }
 }
 
-/// Encodes a change as an event. A change of a thread's head is an event without a name.
-fn frame(change: hall::HallChange) -> Bytes {
+/// Encodes a change as the caller of the door sees it, with what waits for the reader after it, if
+/// that may have changed.
+pub(crate) async fn frames(door: &Door, reader: &ParticipantId, change: hall::HallChange) -> Bytes {
+    let concerned = match &change {
+        hall::HallChange::Head { stream, concerns_people: true, .. } => Some(stream.clone()),
+        hall::HallChange::Head { .. }
+        | hall::HallChange::Presence { .. }
+        | hall::HallChange::States { .. }
+        | hall::HallChange::Sessions => None,
+    };
+    let first = frame(door, change);
+    let Some(stream) = concerned else { return first };
+    // A conversation that cannot be read has its bell, and the reader learns the error from that.
+    let Ok(needs) = door.needs_in(&stream, reader).await else { return first };
+    let needs = needs.iter().map(NeedEntry::of).collect();
+    let signal = signal("needs", &NeedsSignal { thread: stream.to_string(), needs });
+    [first, signal].concat().into()
+}
+
+/// Encodes a change as an event, as the caller of the door sees it. A change of a thread's head is
+/// an event without a name.
+fn frame(door: &Door, change: hall::HallChange) -> Bytes {
     match change {
-        hall::HallChange::Head { stream, head, waits_for_people } => {
+        hall::HallChange::Head { stream, head, waits_for_people, concerns_people: _ } => {
             let event = Bell {
                 thread: stream.to_string(),
                 head: head.0,
@@ -83,6 +109,11 @@ fn frame(change: hall::HallChange) -> Bytes {
         }
         hall::HallChange::Presence { stream, presence } => {
             signal("presence", &presence_update(&stream, &presence))
+        }
+        hall::HallChange::States { stream, states } => {
+            let seen = states.iter().map(|one| door.seen(&stream, one.clone()));
+            let states = seen.map(|one| OccupationEntry::of(&one)).collect();
+            signal("states", &StatesSignal { thread: stream.to_string(), states })
         }
         hall::HallChange::Sessions => Bytes::from_static(b"event: sessions\ndata: {}\n\n"),
     }

@@ -16,6 +16,8 @@ mod assist;
 mod upkeep;
 mod usage;
 mod guards;
+mod occupation;
+mod need;
 mod access;
 mod apps;
 mod channels;
@@ -63,6 +65,8 @@ pub use gathering::{
 pub use gathering_step::{GatheringRules, GatheringStep};
 pub use guards::{GuardEntry, GuardLift, GuardsAnswer};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
+pub use need::{NeedEntry, NeedsAnswer, NeedsSignal};
+pub use occupation::{OccupationEntry, StatesAnswer, StatesSignal};
 pub use registrations::{AgentFreed, AgentRevoked, RegistrationEntry, RegistrationPage};
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::envelope::Envelope;
+use super::occupation::OccupationEntry;
 
 /// Body of `POST /sessions`: a program to start, or with `adopt` one that already runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -115,6 +116,9 @@ pub struct SessionEntry {
     pub client: String,
     /// State of the session: `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`.
     pub state: String,
+    /// The state in one word, with the thread of it, if the session works or asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<OccupationEntry>,
     /// Number of turns that wait for the session.
     pub waiting: usize,
     /// Working folder of the program.
@@ -164,6 +168,7 @@ impl From<&Status> for SessionEntry {
             name: session.name.to_string(),
             client: session.client.clone(),
             state: status.doing.to_string(),
+            doing: None,
             waiting: status.waiting,
             cwd: session.cwd.display().to_string(),
             origin: session.origin.to_string(),
@@ -189,6 +194,7 @@ impl SessionEntry {
             name: session.name,
             client: session.client,
             state: session.state,
+            doing: None,
             waiting: session.waiting,
             cwd: String::new(),
             origin: session.origin,

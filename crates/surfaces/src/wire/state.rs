@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::control::WireProfile;
 use super::envelope::CauseRef;
+use super::occupation::OccupationEntry;
 use super::turn::turn_id;
 
 /// Answer of `GET /threads/{id}/state`.
@@ -150,6 +151,9 @@ pub struct InvitedEntry {
     pub reach: Option<String>,
     /// Index in the order of invitations, from 0. Views choose a colour by it.
     pub color: usize,
+    /// State of the participant in one word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<OccupationEntry>,
 }
 
 /// A turn that was granted and has not ended.
@@ -200,6 +204,15 @@ impl ThreadStateAnswer {
             head: conversation.head().0,
             state: ThreadState::of(conversation),
         }
+    }
+
+    /// Adds the states of the participants.
+    #[must_use]
+    pub fn with_states(mut self, states: &[OccupationEntry]) -> Self {
+        for entry in &mut self.state.participants.invited {
+            entry.doing = states.iter().find(|one| one.participant == entry.id).cloned();
+        }
+        self
     }
 }
 
@@ -271,6 +284,7 @@ impl InvitedEntry {
             known: !agent || participant.facts.known,
             reach: participant.reach.map(|reach| reach.to_string()),
             color: order,
+            doing: None,
         }
     }
 }

@@ -42,4 +42,5 @@ mod trust_messages;
 mod unasked;
 mod upkeep;
 mod reading_guards;
+mod states;
 mod usage;

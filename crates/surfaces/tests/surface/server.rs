@@ -468,6 +468,14 @@ impl Server {
         Frames::of(response)
     }
 
+    /// Opens a stream with a credential.
+    pub async fn stream_as(&self, credential: &str, path: &str) -> Frames {
+        let request = self.client.get(self.url(path)).bearer_auth(credential);
+        let response = soon(request.send()).await.unwrap();
+        assert_eq!(response.status(), 200);
+        Frames::of(response)
+    }
+
     /// Sends bytes on a separate connection, and reads until the server closes it.
     pub async fn raw(&self, request: impl AsRef<[u8]>) -> (u16, String) {
         let mut connection = TcpStream::connect(self.address).await.unwrap();

@@ -6,14 +6,24 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.error_body import ErrorBody
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
-def _get_kwargs() -> dict[str, Any]:
+def _get_kwargs(
+    *,
+    as_: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["as"] = as_
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "get",
         "url": "/events/stream",
+        "params": params,
     }
 
     return _kwargs
@@ -56,12 +66,18 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-    that the client was too slow and has to list them again.
+     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+    a session began, ended or changed its activity, or a link changed. List threads and sessions
+    after opening the stream. `resync` means that the client was too slow and has to list them
+    again.
+
+    Args:
+        as_ (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -71,7 +87,9 @@ def sync_detailed(
         Response[ErrorBody | str]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        as_=as_,
+    )
 
     response = client.get_httpx_client().request(
         **kwargs,
@@ -83,12 +101,18 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
 ) -> ErrorBody | str | None:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-    that the client was too slow and has to list them again.
+     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+    a session began, ended or changed its activity, or a link changed. List threads and sessions
+    after opening the stream. `resync` means that the client was too slow and has to list them
+    again.
+
+    Args:
+        as_ (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -100,18 +124,25 @@ def sync(
 
     return sync_detailed(
         client=client,
+        as_=as_,
     ).parsed
 
 
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-    that the client was too slow and has to list them again.
+     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+    a session began, ended or changed its activity, or a link changed. List threads and sessions
+    after opening the stream. `resync` means that the client was too slow and has to list them
+    again.
+
+    Args:
+        as_ (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -121,7 +152,9 @@ async def asyncio_detailed(
         Response[ErrorBody | str]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        as_=as_,
+    )
 
     response = await client.get_async_httpx_client().request(**kwargs)
 
@@ -131,12 +164,18 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
 ) -> ErrorBody | str | None:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-    that the client was too slow and has to list them again.
+     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+    a session began, ended or changed its activity, or a link changed. List threads and sessions
+    after opening the stream. `resync` means that the client was too slow and has to list them
+    again.
+
+    Args:
+        as_ (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -149,5 +188,6 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            as_=as_,
         )
     ).parsed

@@ -49,11 +49,13 @@ fn cause() -> Cause {
 }
 
 fn waiting() -> OpenPermission {
-    OpenPermission { expires: at(9), options: PermissionOption::allow_or_deny() }
+    let options = PermissionOption::allow_or_deny();
+    OpenPermission { at: Seq(5), asked_at: at(6), expires: at(9), options }
 }
 
 fn question() -> OpenQuestion {
-    OpenQuestion { at: Seq(5), participant: "a".into(), options: PermissionOption::allow_or_deny() }
+    let options = PermissionOption::allow_or_deny();
+    OpenQuestion { at: Seq(5), asked_at: at(6), participant: "a".into(), options }
 }
 
 /// Returns a floor without empty fields.

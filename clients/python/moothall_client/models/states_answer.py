@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.occupation_entry import OccupationEntry
+
+
+T = TypeVar("T", bound="StatesAnswer")
+
+
+@_attrs_define
+class StatesAnswer:
+    """Answer of `GET /states`.
+
+    Attributes:
+        states (list[OccupationEntry]): The states, by thread, in the order of invitations. A participant that is not
+            listed is
+            ready, muted or away, or its session has ended.
+    """
+
+    states: list[OccupationEntry]
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        states = []
+        for states_item_data in self.states:
+            states_item = states_item_data.to_dict()
+            states.append(states_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "states": states,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.occupation_entry import OccupationEntry  # noqa: PLC0415
+
+        d = dict(src_dict)
+        states = []
+        _states = d.pop("states")
+        for states_item_data in _states:
+            states_item = OccupationEntry.from_dict(states_item_data)
+
+            states.append(states_item)
+
+        states_answer = cls(
+            states=states,
+        )
+
+        states_answer.additional_properties = d
+        return states_answer
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,133 @@
+//! The task that tells the listeners of a hall the states of participants, and the states on
+//! demand.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::occupation::{LiveFacts, SessionWork};
+use tokio::time::sleep;
+
+use crate::answers::{HallChange, HallError};
+use crate::hall::inner::Inner;
+use crate::hall::occupation::ShownOccupation;
+use crate::hall::occupations::{OccupationBook, OwnOccupation, SessionWorks};
+use crate::ports::ListFilter;
+use crate::sessions::Activity;
+
+/// Pause between two rounds of telling: a participant's state is told at most four times a second.
+const PAUSE: Duration = Duration::from_millis(250);
+
+impl Inner {
+    /// Tells the listeners of the hall each change of a state, until the hall is dropped.
+    pub(crate) async fn tell_states(hall: Weak<Inner>) {
+        let Some(book) = hall.upgrade().map(|hall| hall.occupations.clone()) else { return };
+        loop {
+            book.wait_for_change().await;
+            let Some(hall) = hall.upgrade() else { return };
+            hall.tell_changed_states(&book).await;
+            drop(hall);
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn tell_changed_states(self: &Arc<Self>, book: &OccupationBook) {
+        let (changed, sessions_changed) = book.take_changed();
+        book.keep_live(|| self.directory.live());
+        // Without a listener, the signs of ended turns would stay.
+        if self.changes.receiver_count() == 0 {
+            return book.drop_progress(&changed);
+        }
+        for stream in &changed {
+            self.learn_states_if_live(stream).await;
+        }
+        let any_session = sessions_changed || !changed.is_empty();
+        let works = if any_session { self.session_works() } else { SessionWorks::new() };
+        for (stream, states) in book.news(&changed, &works) {
+            let _ = self.changes.send(HallChange::States { stream, states: states.into() });
+        }
+    }
+
+    /// Computes the states of a conversation that is live. Telling loads no conversation.
+    async fn learn_states_if_live(self: &Arc<Self>, stream: &StreamId) {
+        if self.directory.live_flags(stream).is_some()
+            && let Err(error) = self.learn_states(stream).await
+        {
+            tracing::debug!(%stream, %error, "the states of a conversation are not shown");
+        }
+    }
+
+    /// Computes the states of a conversation, and keeps them.
+    async fn learn_states(self: &Arc<Self>, stream: &StreamId) -> Result<(), HallError> {
+        let (inner, now) = (self.clone(), self.now());
+        let own = self.view(stream, move |state| {
+            let live = LiveFacts {
+                progress: inner.occupations.progress(state),
+                present: inner.presences.words(state.stream(), now),
+            };
+            OwnOccupation::all(state, &live)
+        });
+        self.occupations.keep(stream, own.await?);
+        Ok(())
+    }
+
+    /// Returns the states of a conversation's participants.
+    pub(crate) async fn states_in(
+        self: &Arc<Self>,
+        stream: &StreamId,
+    ) -> Result<Vec<ShownOccupation>, HallError> {
+        self.learn_states(stream).await?;
+        Ok(self.occupations.shown(stream, &self.session_works()))
+    }
+
+    /// Returns the states of the participants of all conversations in which something runs or
+    /// waits for a person, and of the homes of busy sessions, within `reach`.
+    pub(crate) async fn states_at_work(
+        self: &Arc<Self>,
+        reach: impl Fn(&StreamId) -> bool,
+    ) -> Result<Vec<(StreamId, Vec<ShownOccupation>)>, HallError> {
+        let filter = ListFilter { marked: true, ..ListFilter::of_conversations() };
+        let marked = self.store.log.list(filter).await?.streams.into_iter().map(|row| row.stream);
+        let works = self.session_works();
+        let homes = works.iter().filter(|(_, work)| is_busy(**work)).map(|(id, _)| id.clone());
+        let streams: BTreeSet<StreamId> = marked.chain(homes).filter(|one| reach(one)).collect();
+        for stream in &streams {
+            // A conversation that was deleted meanwhile must not hide the others.
+            if let Err(error) = self.learn_states(stream).await {
+                tracing::debug!(%stream, %error, "the states of a conversation are not shown");
+            }
+        }
+        let shown = |stream: StreamId| {
+            let states = self.occupations.shown(&stream, &works);
+            (stream, states)
+        };
+        Ok(streams.into_iter().map(shown).collect())
+    }
+
+    /// Returns the activities of the sessions that live.
+    fn session_works(&self) -> SessionWorks {
+        let Some(sessions) = self.residents.directory() else { return SessionWorks::new() };
+        let living = sessions.list(false).into_iter();
+        living.map(|status| (status.session.id, work_of(status.doing))).collect()
+    }
+}
+
+/// True if the program of a session works or asks.
+fn is_busy(work: SessionWork) -> bool {
+    match work {
+        SessionWork::Starting | SessionWork::Busy | SessionWork::Asking => true,
+        SessionWork::Idle | SessionWork::Drafting | SessionWork::Ended => false,
+    }
+}
+
+const fn work_of(activity: Activity) -> SessionWork {
+    match activity {
+        Activity::Starting => SessionWork::Starting,
+        Activity::Idle => SessionWork::Idle,
+        Activity::Drafting => SessionWork::Drafting,
+        Activity::Busy => SessionWork::Busy,
+        Activity::Asking => SessionWork::Asking,
+        Activity::Ended => SessionWork::Ended,
+    }
+}
