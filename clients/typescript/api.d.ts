@@ -399,14 +399,40 @@ export interface paths {
         };
         /**
          * Streams notifications of all threads: unnamed events with a thread and its new head.
-         * @description Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
-         *     that waits for the reader in a thread, if something of it may have changed; and `sessions` when
-         *     a session began, ended or changed its activity, or a link changed. List threads and sessions
-         *     after opening the stream. `resync` means that the client was too slow and has to list them
-         *     again.
+         * @description Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+         *     activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+         *     that the client was too slow and has to list them again.
+         *
+         *     With `follow` or `screens`, the same stream also brings what the streams of these threads and
+         *     terminals bring, so that a client needs one connection. Its first event is `open`, with the
+         *     id that `PUT /events/stream/{id}` takes to change the list. `following`, `refused` and `left`
+         *     tell of each source that it was opened, could not be opened, or has ended. The events of threads
+         *     are envelopes with `id: <seq>`, and their signals name the turn or the thread.
          */
         get: operations["stream_hall"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/stream/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Changes the threads and terminals that an open stream of `GET /events/stream` follows. The
+         *     new list replaces the old one.
+         * @description A thread that the stream follows already continues, unless its entry has `after`: then its
+         *     events are sent again from there. The outcome for each new entry comes in the stream.
+         */
+        put: operations["change_stream"];
         post?: never;
         delete?: never;
         options?: never;
@@ -639,30 +665,6 @@ export interface paths {
         };
         /** Returns the metrics of the server, in the text format of Prometheus. */
         get: operations["read_metrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/needs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Lists what waits for a reader, oldest first: agents' questions, guards that hold a floor, the
-         *     talking piece, and unseen failures, mentions and questions that ended without an answer.
-         * @description Only what the caller may answer is listed; an agent gets an empty list. Questions and guards
-         *     wait until they are answered. Failures, mentions and missed questions wait until `PUT
-         *     /threads/{id}/read` passes them; they are searched among the newest 600 events of the 100
-         *     threads with the newest unread events. `/events/stream` sends each change as a `needs` signal.
-         */
-        get: operations["read_needs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1069,7 +1071,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/states": {
+    "/start": {
         parameters: {
             query?: never;
             header?: never;
@@ -1077,12 +1079,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the participants that do something now, or are about to, in all threads.
-         * @description The stream `/events/stream` sends each change as a `states` signal, at most four times a second
-         *     for a participant. A participant that is not listed is ready, muted or away, or its session has
-         *     ended; `GET /threads/{id}/state` has the states of all participants of a thread.
+         * Returns what a client shows first, in one answer: who the caller is, the threads with their
+         *     newest messages, and the sessions with their links.
+         * @description Open `GET /events/stream` before, so that no change between the two is missed.
          */
-        get: operations["read_states"];
+        get: operations["read_start"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2191,6 +2192,28 @@ export interface components {
              */
             through: number;
         };
+        /** @description The signals `following`, `refused` and `left` of a stream, about one of its sources. */
+        FollowSignal: {
+            /**
+             * Format: int64
+             * @description Position after which the thread's events are sent, for `following`.
+             */
+            after?: number | null;
+            error?: components["schemas"]["ErrorDetail"] | null;
+            /** @description The session of the terminal, as the client named it; absent for a thread. */
+            session?: string | null;
+            /** @description Id of the thread; absent for a terminal. */
+            thread?: string | null;
+        };
+        /** @description Answer of `PUT /events/stream/{id}`: what the stream is asked to follow. */
+        FollowsChanged: {
+            /** @description The sessions whose screens are shown. */
+            screens: string[];
+            /** @description Id of the stream. */
+            stream: string;
+            /** @description Ids of the threads. */
+            threads: string[];
+        };
         /** @description The forecast for one agent. */
         ForecastEntry: {
             /** @description Id of the agent. */
@@ -2513,6 +2536,36 @@ export interface components {
             /** @description The `cursor` of the next page; absent if no more threads are to be read. */
             next?: string | null;
         };
+        /** @description The sessions of this computer, and their links. */
+        HallSessions: {
+            /** @description Ids of the sessions that have ended. */
+            ended: string[];
+            /** @description The open links. */
+            links: components["schemas"]["LinkEntry"][];
+            /** @description The live sessions, in the order in which they began. */
+            live: components["schemas"]["SessionEntry"][];
+            /** @description The programs that can be started. */
+            programs: components["schemas"]["ProgramEntry"][];
+            /** @description Closed links that reopen once sessions are resumed or ended. */
+            waiting?: components["schemas"]["LinkEntry"][];
+        };
+        /** @description Answer of `GET /start`: what a client shows first. */
+        HallStart: {
+            /**
+             * Format: int64
+             * @description Value of `after` of `GET /threads` for further threads; absent if there are none.
+             */
+            next?: number | null;
+            no_sessions?: components["schemas"]["ErrorDetail"] | null;
+            /** @description The caller and its rights. */
+            session: components["schemas"]["WhoAmI"];
+            sessions?: components["schemas"]["HallSessions"] | null;
+            /**
+             * @description The threads, in the order in which they were created. `read`, `unread` and `direct` are
+             *     those of the caller, or of `user` without a credential.
+             */
+            threads: components["schemas"]["ThreadEntry"][];
+        };
         /** @description The harvest of a gathering. */
         Harvest: {
             /** @description Id of the message with the harvest. */
@@ -2560,7 +2613,6 @@ export interface components {
         InvitedEntry: {
             /** @description Index in the order of invitations, from 0. Views choose a colour by it. */
             color: number;
-            doing?: components["schemas"]["OccupationEntry"] | null;
             /**
              * @description The name by which people write a session of another computer, such as
              *     `builder@workstation`.
@@ -2594,6 +2646,20 @@ export interface components {
             participant: string;
             /** @description Prompt to paste into the agent. */
             prompt: string;
+        };
+        /** @description The newest message of a thread, for a list. */
+        LastMessage: {
+            /** @description Id of the speaker. */
+            from: string;
+            /** @description True if the words were erased. */
+            redacted?: boolean;
+            /**
+             * Format: int64
+             * @description Position of the message.
+             */
+            seq: number;
+            /** @description The beginning of the words, at most 200 characters; empty after an erasure. */
+            text: string;
         };
         /** @description A participant who left a thread. */
         LeftEntry: {
@@ -2764,53 +2830,6 @@ export interface components {
             /** @description `moothall` if the server wrote the message on the speaker's behalf; otherwise absent. */
             via?: string | null;
         };
-        /** @description Something that waits for the reader. */
-        NeedEntry: {
-            /** @description Number of earlier unseen messages to the reader. */
-            earlier?: number | null;
-            event?: components["schemas"]["Envelope"] | null;
-            /** @description Guard that holds the floor: `exchanges`, `pair`, `repeat` or `stopped`. */
-            guard?: string | null;
-            /** @description Id of the entry. It stays the same for as long as the entry waits. */
-            id: string;
-            /**
-             * @description Kind of the entry: `permission`, `question`, `guard`, `piece`, `harvest`, `failure`,
-             *     `mention` or `missed`.
-             */
-            kind: string;
-            /** @description Name of that participant. */
-            name?: string | null;
-            /** @description Id of the participant that asks, failed or wrote; absent for a guard and the piece. */
-            participant?: string | null;
-            /**
-             * Format: int64
-             * @description Position with which the reader's mark passes the entry; absent if it waits for an answer.
-             */
-            passed_at?: number | null;
-            /** @description Id of the permission by which a question is answered. */
-            permission?: string | null;
-            /** @description Start of the wait; absent if not known. */
-            since?: string | null;
-            /** @description Id of the thread. */
-            thread: string;
-            /** @description Title of the thread. */
-            title: string;
-        };
-        /** @description Answer of `GET /needs`. */
-        NeedsAnswer: {
-            /** @description Entries that wait for the reader, oldest first. */
-            needs: components["schemas"]["NeedEntry"][];
-        };
-        /** @description The `needs` signal of `GET /events/stream`: all that waits for the reader in one thread now. */
-        NeedsSignal: {
-            /**
-             * @description Entries that wait for the reader there, oldest first. They replace the thread's earlier
-             *     ones.
-             */
-            needs: components["schemas"]["NeedEntry"][];
-            /** @description Id of the thread. */
-            thread: string;
-        };
         /** @description Body of `POST /permissions/{id}/answer`. */
         NewAnswer: {
             /** @description Id of the person who answers; `user` if absent. */
@@ -2864,6 +2883,27 @@ export interface components {
              *     client's own word; `message` if absent.
              */
             type?: string | null;
+        };
+        /** @description A thread to follow. */
+        NewFollow: {
+            /**
+             * Format: int64
+             * @description Position after which the thread's events are sent. If absent, the stream continues with the
+             *     thread, or begins with new events.
+             */
+            after?: number | null;
+            /** @description Id of the thread. Required. */
+            thread: string;
+        };
+        /** @description Body of `PUT /events/stream/{id}`: all that the stream follows from now on. */
+        NewFollows: {
+            /**
+             * @description The sessions whose screens are shown, each by its id, the beginning of its id, or its name;
+             *     none if absent.
+             */
+            screens?: string[];
+            /** @description The threads; none if absent. */
+            threads?: components["schemas"]["NewFollow"][];
         };
         /** @description Body of `POST /gatherings`. */
         NewGathering: {
@@ -3081,48 +3121,6 @@ export interface components {
             reason: string;
             /** @description The reason in words, with the names of this conversation. */
             text: string;
-        };
-        /** @description The state of a participant in one word. A session has one state in all of its threads. */
-        OccupationEntry: {
-            /** @description True if the participant asks a question that the reader may answer. */
-            asks_you?: boolean;
-            /**
-             * @description Id of the thread in which the session works or asks, if it is another one that the reader
-             *     reads.
-             */
-            at?: string | null;
-            /** @description True if the session works or waits in a thread that the reader does not read. */
-            elsewhere?: boolean;
-            /** @description The use of the tool in a few words. Of a session, only for readers of its screen. */
-            line?: string | null;
-            /** @description Name of the participant. */
-            name: string;
-            /** @description Id of the participant. */
-            participant: string;
-            /** @description Place among those that are asked next, from 1. */
-            place?: number | null;
-            /**
-             * @description The state in words for people, after the participant's name: `asks you`, `waits for ann`,
-             *     `3rd`.
-             */
-            says: string;
-            /** @description Id of the session that the participant is. */
-            session?: string | null;
-            /** @description Start of the state; absent if no clock runs. */
-            since?: string | null;
-            /** @description Id of the thread. */
-            thread: string;
-            /** @description Name of the tool that the participant uses; absent if not known. */
-            tool?: string | null;
-            /** @description Id of the participant's open turn in this thread. */
-            turn?: string | null;
-            /** @description Id of the participant whose turn comes before. */
-            waits_for?: string | null;
-            /**
-             * @description The word: `thinking`, `writing`, `working`, `asks`, `waits`, `queued`, `paused`, `muted`,
-             *     `ready`, `away` or `ended`.
-             */
-            word: string;
         };
         /** @description A turn that was granted and has not ended. */
         OpenTurn: {
@@ -3534,7 +3532,6 @@ export interface components {
             computer?: string | null;
             /** @description Working folder of the program. */
             cwd: string;
-            doing?: components["schemas"]["OccupationEntry"] | null;
             ended?: components["schemas"]["SessionEnd"] | null;
             /** @description Id of the session and of its home, the thread with the messages to this session alone. */
             id: string;
@@ -3619,26 +3616,16 @@ export interface components {
             /** @description Id of the thread in which a person is asked. */
             thread: string;
         };
-        /** @description Answer of `GET /states`. */
-        StatesAnswer: {
-            /**
-             * @description The states, by thread, in the order of invitations. A participant that is not listed is
-             *     ready, muted or away, or its session has ended.
-             */
-            states: components["schemas"]["OccupationEntry"][];
-        };
-        /** @description The `states` signal of `GET /events/stream`: states that have changed. */
-        StatesSignal: {
-            /** @description The new states. A participant that is not named keeps its state. */
-            states: components["schemas"]["OccupationEntry"][];
-            /** @description Id of the thread of the participants. */
-            thread: string;
-        };
         /** @description Answer of `POST /threads/{id}/stop`. */
         StopAccepted: {
             event?: components["schemas"]["Envelope"] | null;
             /** @description Always `true`, even if there was nothing to stop. */
             stopped: boolean;
+        };
+        /** @description The `open` signal: the first event of a stream that follows sources. */
+        StreamOpened: {
+            /** @description Id of the stream, valid until it ends. */
+            stream: string;
         };
         /** @description A setting that is on or off. */
         SwitchState: {
@@ -3682,14 +3669,24 @@ export interface components {
             /** @description Time at which the thread was created. */
             created_at: string;
             /**
+             * @description True if an unread message is addressed to the participant named by `as`, or names it, with
+             *     `lines`. Only the newest 40 messages count.
+             */
+            direct?: boolean | null;
+            /**
              * Format: int64
              * @description Position of the thread's newest event.
              */
             head: number;
             /** @description Id of the thread. */
             id: string;
+            last?: components["schemas"]["LastMessage"] | null;
             /** @description Title of the thread. */
             name: string;
+            /** @description Names of participants that differ from their ids, by id, with `lines`. */
+            names?: {
+                [key: string]: string;
+            };
             /** @description Name of the thread's policy. */
             policy: string;
             /**
@@ -5179,10 +5176,19 @@ export interface operations {
     stream_hall: {
         parameters: {
             query?: {
-                /** @description The reader of `needs`; by default the caller, or `user` without a credential. */
-                as?: string;
+                /** @description Threads to follow, separated by commas, at most 16: each an id, or `id:position` to begin after that position. May be empty, for a stream that follows threads later. */
+                follow?: string;
+                /** @description Sessions whose screens to show, separated by commas, at most 4. */
+                screens?: string;
+                /** @description Only events of these types of the followed threads, separated by commas, as in the stream of a thread. */
+                types?: string;
+                /** @description Same as the header `moothall-log`, for clients that cannot send headers. */
+                log?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Id of the log of the positions: the header `moothall-log` of every response. If it is another log, for example after a restore, the response is 416. The parameter `log` means the same. */
+                "moothall-log"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5195,6 +5201,51 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_stream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The stream: the id in its event `open`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFollows"];
+            };
+        };
+        responses: {
+            /** @description Answer of `PUT /events/stream/{id}`: what the stream is asked to follow. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FollowsChanged"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
@@ -5798,49 +5849,6 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
-                };
-            };
-            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Failed. `error.code` names the reason. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    read_needs: {
-        parameters: {
-            query?: {
-                /** @description Only what waits in this thread. */
-                thread?: string;
-                /** @description The reader; by default the caller, or `user` without a credential. */
-                as?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Answer of `GET /needs`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NeedsAnswer"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
@@ -6875,7 +6883,7 @@ export interface operations {
             };
         };
     };
-    read_states: {
+    read_start: {
         parameters: {
             query?: never;
             header?: never;
@@ -6884,13 +6892,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Answer of `GET /states`. */
+            /** @description Answer of `GET /start`: what a client shows first. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StatesAnswer"];
+                    "application/json": components["schemas"]["HallStart"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
@@ -6926,6 +6934,8 @@ export interface operations {
                 chat?: string;
                 /** @description Adds how far this participant has read each thread. */
                 as?: string;
+                /** @description `1`: adds the newest message, and the names of participants, to the 60 threads with the newest events. */
+                lines?: number;
             };
             header?: never;
             path?: never;

@@ -9,13 +9,14 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 /// The sources of the page, below `web/`.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src",
     "public",
     "index.html",
     "package.json",
     "package-lock.json",
     "vite.config.ts",
+    "scripts",
     "svelte.config.js",
 ];
 /// The copy of the lock file from which `node_modules` was installed.

@@ -1,7 +1,16 @@
 import { mount } from 'svelte';
 import './app.css';
 import App from './App.svelte';
+import { hall } from './stores/hall.svelte';
 import { session } from './stores/session.svelte';
 
+/** Draws the page once the person is known. Until then, the skeleton of the document is shown. */
+async function begin(target: HTMLElement): Promise<void> {
+  await session.begin();
+  await hall.open();
+  target.replaceChildren();
+  mount(App, { target });
+}
+
 const target = document.getElementById('root');
-if (target) void session.begin().then(() => mount(App, { target }));
+if (target) void begin(target);

@@ -293,6 +293,9 @@ mod tests {
             waits_for_people: None,
             read: None,
             unread: None,
+            last: None,
+            direct: None,
+            names: Default::default(),
         }
     }
 

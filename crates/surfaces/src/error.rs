@@ -84,6 +84,8 @@ codes! {
     ThreadNotFound = 404 "No thread has this id.";
     UnknownEvent = 404 "The thread has no event with this id.";
     UnknownTurn = 404 "No turn has this id.";
+    UnknownStream = 404 "The caller has no open event stream with this id; it may have ended. \
+        `GET /events/stream` opens another.";
     UnknownToken = 404 "No token has this id; `GET /tokens` lists them.";
     UnknownAgent = 404 "No registered agent has this id or name; `GET /registrations` lists them.";
     UnknownChannel = 404 "This server has no channel of this name; `GET /channels` lists them.";

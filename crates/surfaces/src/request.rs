@@ -431,7 +431,8 @@ impl<S: Send + Sync> FromRequestParts<S> for PermissionRef {
     }
 }
 
-async fn path_segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> Option<String> {
+/// Returns the only part of the path that varies.
+pub async fn path_segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> Option<String> {
     Path::<String>::from_request_parts(parts, state).await.ok().map(|Path(id)| id)
 }
 
@@ -442,7 +443,8 @@ pub fn stream_id(id: &str) -> Option<StreamId> {
     plain.then(|| StreamId::new(id))
 }
 
-fn digits(text: &str) -> Option<u64> {
+/// Reads a number that consists of digits alone.
+pub fn digits(text: &str) -> Option<u64> {
     let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     plain.then(|| text.parse().ok()).flatten()
 }

@@ -6,12 +6,28 @@ export function fit(query: string, text: string): number {
   const at = within.indexOf(wanted);
   if (at === 0) return 0;
   if (at > 0) return /[\s._:-]/.test(within[at - 1] ?? '') ? 1 : 2;
+  return isAbbreviation(wanted, within) ? 3 : -1;
+}
+
+/**
+ * True if letters of the text, in order, make the query, and each continues a run or begins a word:
+ * `gq` fits “general questions”. Letters from anywhere would fit almost every long text.
+ */
+function isAbbreviation(wanted: string, within: string): boolean {
   let place = -1;
   for (const char of wanted) {
-    place = within.indexOf(char, place + 1);
-    if (place < 0) return -1;
+    const next = within[place + 1] === char ? place + 1 : wordAt(within, char, place + 1);
+    if (next < 0) return false;
+    place = next;
   }
-  return 3;
+  return true;
+}
+
+function wordAt(within: string, char: string, from: number): number {
+  for (let at = within.indexOf(char, from); at >= 0; at = within.indexOf(char, at + 1)) {
+    if (at === 0 || /[^\p{L}\p{N}]/u.test(within[at - 1] ?? '')) return at;
+  }
+  return -1;
 }
 
 /** Returns the items that fit, best first. Equals keep their order. */

@@ -161,10 +161,6 @@ function noticeLine(event: Envelope): Line {
   if (isHold(event)) return line(text, 'warn');
   const spent = spentOf(event);
   if (spent?.budget) return line(spentSentence(spent), 'warn');
-  if (content['code'] === 'resumed') {
-    const away = Math.round(Number(content['seconds'] ?? 0));
-    return line(`The server was away for ${count(away, 'second')}.`);
-  }
   return line(text, ['stopped', 'over_budget'].includes(String(content['code'])) ? 'warn' : 'plain');
 }
 

@@ -26,6 +26,37 @@ describe('what people write', () => {
   });
 });
 
+describe('mathematics', () => {
+  const shown = (text: string) => dom(text).textContent?.trim();
+
+  it.each([
+    String.raw`so $\int_0^1 x\,dx$ is it`,
+    String.raw`then \(a\_1 * b * c\) and \[x\;y\]`,
+    String.raw`a cost of $\$5 + x_1 * y_2$ each`,
+    String.raw`$$\sum_{i=1}^n a_i \\ b$$`,
+  ])('stays as it was written: %s', (text) => {
+    expect(shown(text)).toBe(text);
+    expect(dom(text).querySelector('.maths')).not.toBeNull();
+  });
+
+  it('stays as it was written over several lines', () => {
+    const text = String.raw`$$` + '\na \\\\\n- b\n$$';
+    expect(dom(`Look:\n\n${text}`).querySelector('.maths')?.textContent).toBe(text);
+  });
+
+  it('is not money, code or an open sign', () => {
+    for (const text of ['from $5 to $6', 'costs $5 and 6$7', 'a $ b $ c', '`$x$`', 'only $x'])
+      expect(dom(text).querySelector('.maths'), text).toBeNull();
+  });
+});
+
+describe('headings', () => {
+  it('bear no class that sets a height', () => {
+    const classes = [...(dom('### Third')?.querySelector('.heading')?.classList ?? [])];
+    expect(classes).toEqual(['heading', 'heading-3']);
+  });
+});
+
 describe('names', () => {
   /** Renders a message with names in it. The server finds each of them once. */
   const named = (text: string, names: Record<string, string[]>): HTMLElement => {

@@ -103,13 +103,52 @@ const at = {
   },
 };
 
+/**
+ * Mathematics, shown as it was written: Markdown would read its backslashes, stars and underscores.
+ * A dollar sign before a space or behind one is money.
+ */
+const MATHS = /^(?:\$\$[^$]+\$\$|\\\([^\n]+?\\\)|\\\[[\s\S]+?\\\]|\$(?![\s$])(?:\\.|[^\\\n$])*(?<!\s)\$(?![\d$]))/;
+const MATHS_BLOCK = /^ {0,3}(?:\$\$[^$]+\$\$|\\\[[\s\S]+?\\\])[ \t]*(?:\n|$)/;
+/** Characters in which the end of a formula is looked for. */
+const MATHS_CHARS_MAX = 2_000;
+
+function mathsToken(source: string, pattern: RegExp): Tokens.Generic | undefined {
+  const raw = pattern.exec(source.slice(0, MATHS_CHARS_MAX))?.[0];
+  return raw === undefined ? undefined : { type: 'maths', raw, text: raw.trim() };
+}
+
+const maths = {
+  name: 'maths',
+  level: 'inline' as const,
+  start: (source: string) => {
+    const found = source.search(/\$|\\[([]/);
+    return found < 0 ? undefined : found;
+  },
+  tokenizer: (source: string) => mathsToken(source, MATHS),
+  renderer: ({ text }: Tokens.Generic) => `<span class="maths">${escapeHtml(String(text))}</span>`,
+};
+
+const mathsBlock = {
+  name: 'mathsBlock',
+  level: 'block' as const,
+  start: (source: string) => {
+    const found = source.search(/^ {0,3}(?:\$\$|\\\[)/m);
+    return found < 0 ? undefined : found;
+  },
+  tokenizer: (source: string) => {
+    const token = mathsToken(source, MATHS_BLOCK);
+    return token && { ...token, type: 'mathsBlock' };
+  },
+  renderer: ({ text }: Tokens.Generic) => `<p class="plain maths">${escapeHtml(String(text))}</p>`,
+};
+
 const marked = new Marked({ gfm: true, breaks: true });
 marked.use({
-  extensions: [at],
+  extensions: [at, maths, mathsBlock],
   renderer: {
     html: ({ text }) => escapeHtml(text),
     heading({ tokens, depth }) {
-      return `<p class="heading h-${Math.min(depth, 4)}">${this.parser.parseInline(tokens)}</p>`;
+      return `<p class="heading heading-${Math.min(depth, 4)}">${this.parser.parseInline(tokens)}</p>`;
     },
     link({ href, tokens, text }) {
       return anchor(href, this.parser.parseInline(tokens), text);

@@ -98,7 +98,13 @@ describe('typing', () => {
   it('ranks what fits', () => {
     expect(fit('an', 'analyst')).toBe(0);
     expect(fit('x', 'analyst')).toBe(-1);
-    expect(rank('cr', ['acrobat', 'critic', 'cedar'], (item) => [item])).toEqual(['critic', 'acrobat', 'cedar']);
+    expect(rank('cr', ['acrobat', 'critic', 'code review'], (item) => [item])).toEqual([
+      'critic',
+      'acrobat',
+      'code review',
+    ]);
+    expect(fit('core', 'code review')).toBe(3);
+    expect(fit('pause', 'planner-cc ↔ builder: use the slow path')).toBe(-1);
   });
 });
 

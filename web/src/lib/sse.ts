@@ -20,6 +20,8 @@ export interface StreamOptions {
    */
   url: () => string;
   onframe: (frame: Frame) => void;
+  /** Called when anything arrives, keep-alives too. */
+  onheard?: () => void;
   /**
    * `retryAt` is the time of the next try, in milliseconds since 1970. `why` is the error of a
    * refusal.
@@ -29,6 +31,8 @@ export interface StreamOptions {
 
 /** The server sends at least every 15 s. A connection silent for this long is dead. */
 const SILENT_MS_MAX = 40_000;
+/** Time for the server's answer to a new connection. */
+const ANSWER_MS_MAX = 10_000;
 const BACKOFF_MS = [300, 1_000, 2_000, 4_000, 8_000, 15_000];
 
 /** Splits a stream of text into frames. Accepts pieces of any size. */
@@ -93,6 +97,12 @@ export class EventStream {
     this.#wake?.();
   }
 
+  /** Drops the connection, because the server does not answer, and connects again. */
+  reconnect(): void {
+    this.#abort.abort();
+    this.#wake?.();
+  }
+
   close(): void {
     this.#closed = true;
     this.#abort.abort();
@@ -115,13 +125,14 @@ export class EventStream {
 
   /** Runs one connection until it ends. Returns the error if the server refused it. */
   async #connect(): Promise<ApiError | null> {
-    this.#abort = new AbortController();
+    const abort = (this.#abort = new AbortController());
+    const patience = setTimeout(() => abort.abort(), ANSWER_MS_MAX);
     const response = await fetch(this.#options.url(), {
-      signal: this.#abort.signal,
+      signal: abort.signal,
       headers: { accept: 'text/event-stream', ...ofLog() },
       credentials: 'same-origin',
       cache: 'no-store',
-    });
+    }).finally(() => clearTimeout(patience));
     heardOf(response);
     if (!response.ok) return failure(response);
     if (!response.body) return null;
@@ -142,6 +153,7 @@ export class EventStream {
       for (hear(); ; hear()) {
         const { done, value } = await reader.read();
         if (done || this.#closed) return;
+        this.#options.onheard?.();
         parser.push(value).forEach((frame) => this.#options.onframe(frame));
       }
     } finally {

@@ -372,6 +372,8 @@ function isHidden(event: Envelope): boolean {
   // know no guards.
   const content = event.content as { code?: string; guard?: string } | null;
   if (event.type === 'notice' && content?.code === 'held' && !content.guard) return true;
+  // All conversations get this notice. The page says it once, when the server is back.
+  if (event.type === 'notice' && content?.code === 'resumed') return true;
   // A round of a gathering already has a line from its own event.
   if (event.type === 'notice' && content?.code === 'phase') return true;
   return event.type === 'control' && (event.content === null || typeof event.content !== 'object');

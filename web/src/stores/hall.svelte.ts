@@ -5,16 +5,29 @@ import { ApiError, get, post } from '../lib/client';
 import { eventQuery, LISTED } from '../lib/events';
 import type { Command } from '../lib/commands';
 import { summary } from '../lib/markdown';
-import { EventStream, type Frame, type Link } from '../lib/sse';
-import type { AgentEntry, Bell, Envelope, EventPage, PresenceUpdate, StateAnswer, ThreadEntry } from '../lib/types';
-import { ME, SERVER } from '../lib/words';
+import type { HubMessage } from '../lib/hub';
+import { inOrder, reordered } from '../lib/order';
+import type { Link } from '../lib/sse';
+import type {
+  AgentEntry,
+  Bell,
+  Envelope,
+  EventPage,
+  HallStart,
+  PresenceUpdate,
+  StateAnswer,
+  ThreadEntry,
+} from '../lib/types';
+import { count, ME, SERVER } from '../lib/words';
 import { drafted } from './drafts';
+import { live } from './live.svelte';
 import { outboxes } from './outbox.svelte';
 import { reads } from './reads.svelte';
-import { session } from './session.svelte';
+import { session, type WhoAmI } from './session.svelte';
 import { sessions } from './sessions.svelte';
+import { ui } from './ui.svelte';
 
-export interface Thread extends ThreadEntry {
+export interface Thread extends Omit<ThreadEntry, 'direct' | 'last' | 'unread'> {
   /** Sender and text of the newest message, if known. */
   from: string | null;
   line: string;
@@ -32,6 +45,8 @@ const PAGE = 1_000;
 const LOOK_BACK = 80;
 const LOOKS_AT_ONCE = 2;
 const BUSY_MS = 120_000;
+/** Shorter absences are not worth a word. */
+const ABSENCE_S_MIN = 5;
 /** Delay that lets an open room take its own events first. */
 const BELL_MS = 300;
 
@@ -47,7 +62,12 @@ class Hall {
   /** Busy participants: thread → participant → time until which the entry counts. */
   thinking = new SvelteMap<string, SvelteMap<string, number>>();
 
-  #stream: EventStream | null = null;
+  /** Ids of the threads in the order of the list, until it is sorted again. */
+  #order = $state.raw<readonly string[]>([]);
+  #awaySince: number | null = null;
+  /** True if the connection has been up before. */
+  #wasLive = false;
+  #started: Promise<HallStart> | null = null;
   /** Deleted threads: a list that was on its way may still contain them. */
   #deleted = new Set<string>();
   /** Threads that no list contained and that the server has refused. */
@@ -57,33 +77,74 @@ class Hall {
   #looks: string[] = [];
   #looking = 0;
 
-  /** Newest first. */
-  sorted = $derived([...this.threads.values()].sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)));
+  /**
+   * New threads first, and the others as they stood when the page came into view: rows that move
+   * under the pointer are hit by mistake.
+   */
+  sorted = $derived(inOrder(this.threads, this.#order));
 
-  open(): void {
-    this.#stream = new EventStream({
-      url: () => '/events/stream',
+  /** Connects, and loads what the page shows first. Resolves to the person of this page. */
+  async open(): Promise<void> {
+    live.open({
       onframe: (frame) => this.#frame(frame),
-      onlink: (link, retryAt, status, why) => this.#linked(link, retryAt, status, why),
+      onlink: (link, retryAt, why) => this.#linked(link, retryAt, why),
     });
-    void this.list();
     addEventListener('online', () => this.retry());
-    // Reading in another browser sends no notification, so the list may be outdated when the page
-    // is seen again.
-    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && void this.list());
+    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && this.#return());
+    addEventListener('focus', () => this.sortAgain());
+    // What changes after the connection is up is notified. So the start is read after that.
+    await live.begun;
+    await this.start();
   }
 
   retry(): void {
-    this.#stream?.retry();
+    live.retry();
   }
 
-  async loadHelp(): Promise<void> {
+  /** Sorts the list by the newest events. */
+  sortAgain(): void {
+    this.#order = reordered(this.threads.values());
+  }
+
+  /**
+   * Reading in another browser sends no notification, so the list may be outdated when the page is
+   * seen again.
+   */
+  #return(): void {
+    this.sortAgain();
+    void this.list().then(() => this.sortAgain());
+  }
+
+  /** Loads the person, the threads and the sessions in one request. */
+  async start(): Promise<void> {
+    this.#started ??= get<HallStart>('/start');
     try {
-      this.agents = (await get<{ agents: AgentEntry[] }>('/agents')).agents;
-      this.commands = (await get<{ commands: Command[] }>('/commands')).commands;
-    } catch {
-      // Both lists only help: names and commands can be typed.
+      const start = await this.#started;
+      session.learn(start.session as WhoAmI);
+      start.threads.forEach((entry) => this.#listed(entry));
+      sessions.begin(start.sessions ?? null, start.no_sessions?.message ?? '');
+      this.phase = 'ready';
+      this.sortAgain();
+      this.#askMissing(new Set(start.threads.map((entry) => entry.id)), start.next === undefined);
+      if (start.next !== undefined) void this.list();
+    } catch (error) {
+      this.#started = null;
+      session.notStarted(error);
+      if (this.phase === 'loading') this.phase = 'failed';
     }
+  }
+
+  /** Asks about threads with data in this browser that the whole list does not have. */
+  #askMissing(listed: ReadonlySet<string>, whole: boolean): void {
+    const noted = whole ? [...outboxes.waiting, ...drafted(), ...reads.noted] : [];
+    new Set(noted.filter((id) => !listed.has(id))).forEach((id) => void this.#missing(id));
+  }
+
+  /** Loads the slash commands, once. They only help: commands can be typed. */
+  async loadCommands(): Promise<void> {
+    if (this.commands.length > 0) return;
+    const list = get<{ commands: Command[] }>('/commands');
+    await list.then(({ commands }) => (this.commands = commands)).catch(() => undefined);
   }
 
   /** Returns the agents of the registry, loading them if the list has not come yet. */
@@ -92,17 +153,29 @@ class Hall {
     return this.agents;
   }
 
-  #linked(link: Link, retryAt: number | null, status: number, why: ApiError | null): void {
-    if (link === 'refused' && status === 401) session.lost();
+  #linked(link: Link, retryAt: number | null, why: ApiError | null): void {
+    if (link === 'refused' && why?.status === 401) session.lost();
+    if (link === 'waiting') this.#awaySince ??= Date.now();
     this.link = link;
     this.retryAt = retryAt;
     // While the stream reconnects, the last reason stays.
     if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
-    // Notifications have no position to resume from, so everything is listed after each connection.
     if (link !== 'live') return;
+    this.#tellAbsence();
+    const again = this.#wasLive || this.phase === 'failed';
+    this.#wasLive = true;
     outboxes.goOn();
-    void reads.tell().then(() => this.list());
-    if (this.commands.length === 0) void this.loadHelp();
+    // Notifications have no position to resume from, so everything is listed after each further
+    // connection.
+    if (again) void reads.tell().then(() => (this.phase === 'failed' ? this.start() : this.list()));
+    if (again) sessions.loadSoon();
+  }
+
+  /** Says once, for all conversations, how long the server was away. */
+  #tellAbsence(): void {
+    const seconds = this.#awaySince === null ? 0 : Math.round((Date.now() - this.#awaySince) / 1000);
+    this.#awaySince = null;
+    if (seconds >= ABSENCE_S_MIN) ui.tell(`The server was away for ${count(seconds, 'second')}.`);
   }
 
   /** Lists the threads. Calls during a request are answered by one more request. */
@@ -122,7 +195,7 @@ class Hall {
       const before = [...this.threads.keys(), ...outboxes.waiting, ...drafted(), ...reads.noted];
       while (after !== undefined) {
         const page: { threads: ThreadEntry[]; next?: number } = await get(
-          `/threads?as=${ME}&limit=${PAGE}&after=${after}`,
+          `/threads?as=${ME}&lines=1&limit=${PAGE}&after=${after}`,
         );
         page.threads.forEach((entry) => this.#listed(entry));
         page.threads.forEach((entry) => listed.add(entry.id));
@@ -163,25 +236,29 @@ class Hall {
     this.#missed.delete(entry.id);
     const before = this.threads.get(entry.id);
     reads.learn(entry.id, entry.read ?? 0);
-    const unknown = { from: null, line: '', direct: false, known: 0, needs: 0 };
+    const unknown = { from: null, line: '', known: 0 };
+    const { last, ...rest } = entry;
     // The server counts from its own mark. If this browser has another mark, its own count stays.
     const agrees = reads.mark(entry.id) === (entry.read ?? 0);
     const unread = (agrees ? entry.unread : before?.unread) ?? 0;
-    const direct = unread > 0 && (before?.direct ?? false);
+    const direct = unread > 0 && ((agrees ? entry.direct : before?.direct) ?? before?.direct ?? false);
     const needs = entry.waits_for_people ?? before?.needs ?? 0;
-    this.threads.set(entry.id, { ...unknown, ...before, ...entry, unread, direct, needs });
+    const line = last ? { from: last.from, line: last.redacted ? 'erased' : summary(last.text, 80) } : {};
+    // With `direct`, the server has looked for the newest message.
+    const known = entry.direct === undefined ? (before?.known ?? 0) : entry.head;
+    this.threads.set(entry.id, { ...unknown, ...before, ...rest, ...line, known, unread, direct, needs });
   }
 
-  #frame(frame: Frame): void {
-    if (frame.event === 'presence') return this.#present(JSON.parse(frame.data) as PresenceUpdate);
-    if (frame.event === 'sessions') return sessions.loadSoon();
-    if (frame.event === 'signed-out') return session.lost();
-    if (frame.event === 'resync') return void this.list();
-    if (frame.event !== 'message') return;
-    this.#ring(JSON.parse(frame.data) as Bell);
+  #frame({ event, data }: Extract<HubMessage, { kind: 'frame' }>): void {
+    if (event === 'presence') return this.#present(data as PresenceUpdate);
+    if (event === 'sessions') return sessions.loadSoon();
+    if (event === 'signed-out') return session.lost();
+    if (event === 'message') this.#ring(data as Bell);
   }
 
   #ring(bell: Bell): void {
+    // A notification of a session's home or of a link is also one of the session.
+    if (sessions.isHome(bell.thread) || sessions.isLink(bell.thread)) sessions.loadSoon();
     const thread = this.threads.get(bell.thread);
     if (!thread) return void this.list();
     // An open room may already have the event. The number of waiting requests comes only with the
@@ -296,6 +373,11 @@ class Hall {
     }
     await this.list();
     return created.id;
+  }
+
+  /** Returns the name of a participant of a conversation. */
+  nameIn(thread: string, id: string): string {
+    return this.threads.get(thread)?.names?.[id] ?? sessions.find(id)?.name ?? id;
   }
 }
 

@@ -22,6 +22,11 @@ function isInMenu(target: EventTarget | null): boolean {
 /** Dialogs into which people type before they are drawn. */
 const SEEKING: Dialog[] = ['switcher', 'search'];
 
+/** True while a room is opened: letters are for its message, not shortcuts. */
+function isOpening(): boolean {
+  return rooms.current?.phase === 'loading' && ui.dialog === null && !matchMedia('(pointer: coarse)').matches;
+}
+
 function isLetter(event: KeyboardEvent): boolean {
   return event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
 }
@@ -46,13 +51,18 @@ export class Keys {
    * the view behind it.
    */
   first(event: KeyboardEvent): void {
-    if (!SEEKING.includes(ui.dialog) || event.isComposing) return;
+    if (event.isComposing) return;
+    if (isOpening() && isLetter(event) && !isTyping(event.target)) return this.#keep(event, event.key);
+    if (!SEEKING.includes(ui.dialog)) return;
     const isInDialog = event.target instanceof HTMLElement && event.target.closest('[role="dialog"]') !== null;
     const isAhead = event.key === 'Enter' ? !isInDialog : isLetter(event) && !(isInDialog && isTyping(event.target));
-    if (!isAhead) return;
+    if (isAhead) this.#keep(event, event.key === 'Enter' ? '\n' : event.key);
+  }
+
+  #keep(event: KeyboardEvent, text: string): void {
     event.preventDefault();
     event.stopPropagation();
-    ui.ahead += event.key === 'Enter' ? '\n' : event.key;
+    ui.ahead += text;
   }
 
   press(event: KeyboardEvent): void {

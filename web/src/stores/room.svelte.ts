@@ -9,12 +9,14 @@ import { eventQuery } from '../lib/events';
 import { grow, type Partial } from '../lib/partial';
 import { isHold } from '../lib/lines';
 import { askedInNoTurn, Permissions, type Permission } from '../lib/permissions';
-import { EventStream, type Frame, type Link } from '../lib/sse';
+import type { HubMessage } from '../lib/hub';
+import type { Link } from '../lib/sse';
 import { Timeline, type Row } from '../lib/timeline';
 import type {
   Delta,
   Envelope,
   EventPage,
+  FollowSignal,
   Invited,
   OpenTurn,
   PermissionEvent,
@@ -25,12 +27,15 @@ import type {
   ThreadState,
 } from '../lib/types';
 import { summary } from '../lib/markdown';
+import { huesOf } from '../lib/palette';
 import { ME, SERVER } from '../lib/words';
 import { hall } from './hall.svelte';
+import { live } from './live.svelte';
 import { outboxes, type Outbox } from './outbox.svelte';
 import { reads } from './reads.svelte';
 import { Circle } from './circle.svelte';
 import { ChatDeliveries } from './deliveries.svelte';
+import { sessions } from './sessions.svelte';
 import { Spending } from './spending.svelte';
 import { ui } from './ui.svelte';
 
@@ -66,10 +71,8 @@ export class Room {
   loading = $state<'older' | 'newer' | null>(null);
   /** True if the last change of the rows put some before the others. */
   shifted = $state(false);
-  link = $state<Link>('connecting');
-  retryAt = $state<number | null>(null);
-  /** The server's reason for refusing the stream under load. New events are fetched meanwhile. */
-  busy = $state<string | null>(null);
+  /** True while the page's stream brings the events of this conversation. */
+  #follows = $state(false);
   /**
    * Messages after `newAfter`, up to and including `newUntil`, were unread when the room was
    * opened.
@@ -90,7 +93,7 @@ export class Room {
   #earlier = $state.raw<Permission[]>([]);
   #events: Envelope[] = [];
   #timeline: Timeline;
-  #stream: EventStream | null = null;
+  #connected = false;
   #asking = false;
   #askAgain = false;
   #askTimer: ReturnType<typeof setTimeout> | undefined;
@@ -124,6 +127,12 @@ export class Room {
     return this.rows.findLast((row) => row.kind === 'line' && isHold(row.event))?.key ?? null;
   });
   #byId = $derived(new Map(this.invited.map((entry) => [entry.id, entry])));
+  /** Colours, by id. A session has the colour of its own name, whatever it is called here. */
+  #hues = $derived.by(() => {
+    const inOrder = [...this.invited].sort((a, b) => a.color - b.color);
+    const hues = huesOf(inOrder.map((entry) => sessions.find(entry.profile.session ?? null)?.name ?? entry.id));
+    return new Map(inOrder.map((entry, index) => [entry.id, hues[index]]));
+  });
 
   #newTimeline(): Timeline {
     return new Timeline((event) => this.outbox.keyOf(event));
@@ -131,6 +140,11 @@ export class Room {
 
   participant(id: string): Invited | undefined {
     return this.#byId.get(id);
+  }
+
+  /** Returns a participant's colour; null for you, undefined for those who are not invited. */
+  hueOf(id: string): number | null | undefined {
+    return id === ME ? null : this.#hues.get(id);
   }
 
   /** Returns the name shown for a participant. */
@@ -288,13 +302,18 @@ export class Room {
     if (!this.#holds(seq)) await this.#load('older', () => this.#loadAround(seq));
   }
 
+  /** The state of the stream, as far as this conversation is concerned. */
+  get link(): Link {
+    return hall.link === 'live' && !this.#follows ? 'connecting' : hall.link;
+  }
+
   connect(): void {
-    if (this.#stream) return;
-    this.#stream = new EventStream({
+    if (this.#connected) return;
+    this.#connected = true;
+    live.follow(this.id, {
       // Events between `last` and `head` come by scrolling, so the stream begins after them.
-      url: () => `/threads/${this.id}/events/stream?${eventQuery({ after: this.atHead ? this.last : this.head })}`,
+      after: () => (this.atHead ? this.last : this.head),
       onframe: (frame) => this.#take(frame),
-      onlink: (link, retryAt, status, why) => this.#linked(link, retryAt, status, why),
     });
     this.deliveries.follow();
     void this.#askPresence();
@@ -306,10 +325,9 @@ export class Room {
   }
 
   disconnect(): void {
-    this.#stream?.close();
-    this.#stream = null;
+    live.unfollow(this.id);
+    [this.#connected, this.#follows] = [false, false];
     this.deliveries.pause();
-    this.busy = null;
     clearTimeout(this.#growTimer);
     this.#growTimer = undefined;
     this.#deltas = [];
@@ -330,33 +348,21 @@ export class Room {
     this.#rebuild(false);
   }
 
-  retry(): void {
-    this.#stream?.retry();
+  /** The stream brings this conversation from now on: after a gap, more may have changed. */
+  #followed(): void {
+    this.#follows = true;
+    // Turns may have ended while the connection was down. The stream begins with the running ones.
+    this.writing.clear();
+    this.spending.loadSoon();
+    this.deliveries.loadSoon();
+    this.circle.catchUp();
+    this.askStateSoon();
+    void this.#askPresence();
   }
 
-  #linked(link: Link, retryAt: number | null, status: number, why: ApiError | null): void {
-    const back = link === 'live' && this.link !== 'live';
-    this.link = link;
-    this.retryAt = retryAt;
-    // While the stream reconnects, the last reason stays.
-    if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
-    if (link === 'waiting' && this.busy) void this.#fetchNew();
-    if (back) {
-      // Turns may have ended while the connection was down. A new stream begins with the running
-      // ones.
-      this.writing.clear();
-      this.spending.loadSoon();
-      this.deliveries.loadSoon();
-      this.circle.catchUp();
-      this.askStateSoon();
-      void this.#askPresence();
-    }
-    if (link === 'refused') this.#refused(status);
-  }
-
-  /** Fetches new events each time the stream is refused: reading needs no stream. */
-  async #fetchNew(): Promise<void> {
-    if (!this.atHead) return;
+  /** Fetches new events while the server refuses the stream: reading needs no stream. */
+  async fetchNew(): Promise<void> {
+    if (!this.atHead || !this.#connected) return;
     try {
       const page = await this.#page(this.last, PAGE);
       page.events.filter((event) => event.seq > this.last).forEach((event) => this.#adopt(event));
@@ -370,10 +376,11 @@ export class Room {
    * Handles a final refusal. A position that the server does not know means that its data were
    * replaced: start again.
    */
-  #refused(status: number): void {
-    this.#stream = null;
-    if (status === 404) this.phase = 'missing';
-    else if (status === 416) void this.#restart();
+  #refused({ error }: FollowSignal): void {
+    [this.#connected, this.#follows] = [false, false];
+    if (error?.code === 'thread_deleted') tellDeletion(this.id);
+    else if (error?.code === 'wrong_position') void this.#restart();
+    else if (error?.code === 'thread_not_found') this.phase = 'missing';
   }
 
   async #restart(): Promise<void> {
@@ -384,12 +391,15 @@ export class Room {
     await this.open(null);
   }
 
-  #take(frame: Frame): void {
-    if (frame.event === 'deleted') return tellDeletion(this.id);
-    if (frame.event === 'message') this.#adopt(JSON.parse(frame.data) as Envelope);
-    else if (frame.event === 'delta') this.#delta(JSON.parse(frame.data) as Delta);
-    else if (frame.event === 'presence') this.#present(JSON.parse(frame.data) as PresenceUpdate);
-    else if (frame.event === 'progress') this.#progressed(JSON.parse(frame.data) as Progress);
+  #take({ event, seq, data }: Extract<HubMessage, { kind: 'frame' }>): void {
+    if (event === 'deleted') return tellDeletion(this.id);
+    if (event === 'following') return this.#followed();
+    if (event === 'refused') return this.#refused(data as FollowSignal);
+    if (event === 'left') this.#follows = false;
+    else if (event === 'message' && seq !== null) this.#adopt(data as Envelope);
+    else if (event === 'delta') this.#delta(data as Delta);
+    else if (event === 'presence') this.#present(data as PresenceUpdate);
+    else if (event === 'progress') this.#progressed(data as Progress);
   }
 
   /**
@@ -404,6 +414,8 @@ export class Room {
   #adopt(event: Envelope): void {
     if (event.type === 'thread.deleted') return tellDeletion(this.id);
     this.outbox.settle(event);
+    // Another tab may have asked for the same events again.
+    if (this.atHead && event.seq <= this.last) return;
     if (this.atHead && event.seq > this.last) {
       this.#append([event]);
       this.last = event.seq;

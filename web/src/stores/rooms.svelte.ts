@@ -7,8 +7,7 @@ import { Room } from './room.svelte';
 
 const KEPT = 8;
 /**
- * Time for which a hidden page keeps its second connection open. Browsers allow six connections to
- * a server, so background pages must not use them up. The first connection still counts new
+ * Time for which a hidden page still follows its conversation. Afterwards it only counts new
  * messages.
  */
 const HIDDEN_MS = 60_000;

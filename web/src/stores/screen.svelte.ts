@@ -4,9 +4,9 @@ import { get } from '../lib/client';
 import { openPermissions, shellCommand } from '../lib/sessions';
 import { ASKED, eventQuery } from '../lib/events';
 import { askedInNoTurn, type Permission } from '../lib/permissions';
-import type { EventPage, ScreenEntry, SessionEntry, StateAnswer } from '../lib/types';
-import { EventStream } from '../lib/sse';
+import type { EventPage, FollowSignal, ScreenEntry, SessionEntry, StateAnswer } from '../lib/types';
 import { hall } from './hall.svelte';
+import { live } from './live.svelte';
 import { sessions } from './sessions.svelte';
 
 /** A question of a session, and the conversation in which it can be answered. */
@@ -48,7 +48,6 @@ export class Screen {
   /** The reason why the screen cannot be shown. */
   fault = $state<string | null>(null);
   #id: string;
-  #stream: EventStream | null = null;
   #seen = () => this.#look();
 
   constructor(id: string) {
@@ -57,43 +56,31 @@ export class Screen {
     this.#look();
   }
 
-  /**
-   * Opens the stream, or closes it on a hidden page: browsers allow few connections to a server.
-   */
+  /** Follows the screen, except on a hidden page. */
   #look(): void {
-    if (document.visibilityState !== 'visible') return this.#stop();
-    this.#stream ??= new EventStream({
-      url: () => `/sessions/${this.#id}/screen/stream`,
-      onframe: (frame) => this.#frame(frame.event, frame.data),
-      onlink: (link) => {
-        if (link === 'live') this.fault = null;
-        if (link === 'refused') this.#over('Its terminal cannot be shown.');
-      },
-    });
+    if (document.visibilityState !== 'visible') return live.hideScreen(this.#id);
+    live.showScreen(this.#id, { onframe: ({ event, data }) => this.#frame(event, data) });
   }
 
-  #frame(event: string, data: string): void {
+  #frame(event: string, data: unknown): void {
+    if (event === 'following') this.fault = null;
     if (event === 'ended') return this.#over('The program is gone.');
+    if (event === 'refused')
+      return this.#over((data as FollowSignal).error?.message ?? 'Its terminal cannot be shown.');
     if (event !== 'screen') return;
     const before = this.shown?.state;
-    this.shown = JSON.parse(data) as ScreenEntry;
+    this.shown = data as ScreenEntry;
     if (this.shown.state !== before) void sessions.load();
   }
 
   #over(why: string): void {
     this.fault = why;
-    document.removeEventListener('visibilitychange', this.#seen);
-    this.#stop();
+    this.close();
     void sessions.load();
-  }
-
-  #stop(): void {
-    this.#stream?.close();
-    this.#stream = null;
   }
 
   close(): void {
     document.removeEventListener('visibilitychange', this.#seen);
-    this.#stop();
+    live.hideScreen(this.#id);
   }
 }

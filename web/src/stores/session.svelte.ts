@@ -1,7 +1,8 @@
 /** The identity of this browser on the server, signing in and signing out. */
 
-import { ApiError, get, heed, post, sentence } from '../lib/client';
+import { ApiError, heed, post, sentence } from '../lib/client';
 import { become } from '../lib/words';
+import { live } from './live.svelte';
 import { router } from './router.svelte';
 import { ui } from './ui.svelte';
 
@@ -27,6 +28,7 @@ class Session {
   needed = $state(false);
   /** The server's reason for asking for a sign-in. */
   why = $state('This server asks everybody who they are.');
+  #invited = false;
   /** The reason why the last sign-in failed. */
   fault = $state<string | null>(null);
 
@@ -38,24 +40,41 @@ class Session {
     return this.who !== null && this.who.principal === null;
   }
 
-  /** Signs in with the key from the address, if any, and asks for the identity. */
+  /** Signs in with the key from the address, if any. */
   async begin(): Promise<void> {
     const [, kind, key] = KEY.exec(location.hash) ?? [];
-    let invited = false;
     if (key) {
       history.replaceState(history.state, '', location.pathname + location.search);
       const who = await this.#present(key);
-      invited = kind === 'join';
-      if (invited && who?.threads?.length === 1) router.go(who.threads[0]!);
+      this.#invited = kind === 'join';
+      if (this.#invited && who?.threads?.length === 1) router.go(who.threads[0]!);
     }
-    try {
-      this.#known(await get<WhoAmI>('/session'));
-    } catch (error) {
-      if (error instanceof ApiError && error.asksWho) this.#ask(error);
-    }
-    // A signed-in person may open the invitation again, which is not a failure.
-    if (invited && this.fault !== null) this.#turnedAway();
     heed((error) => this.#refused(error));
+    // A link with a key may be opened in a tab that shows the page already.
+    addEventListener('hashchange', () => void this.#signInHere());
+  }
+
+  /** Takes the identity that the server has told. */
+  learn(who: WhoAmI): void {
+    this.who = who;
+    this.needed = false;
+    if (who.principal) become(who.principal.id);
+    live.become(`${who.principal?.id ?? ''}/${who.token ?? ''}`);
+    this.#turnedAway();
+  }
+
+  /** Takes the failure of the page's first request. */
+  notStarted(error: unknown): void {
+    if (error instanceof ApiError && error.asksWho) this.#ask(error);
+    this.#turnedAway();
+  }
+
+  async #signInHere(): Promise<void> {
+    const key = KEY.exec(location.hash)?.[2];
+    if (!key) return;
+    history.replaceState(history.state, '', location.pathname + location.search);
+    await this.signIn(key);
+    if (this.fault !== null && !this.needed) ui.tell(this.fault, { bad: true });
   }
 
   /** Signs in with a typed key. The page then reloads with the new identity. */
@@ -86,16 +105,13 @@ class Session {
     }
   }
 
+  /** Tells why an invitation did not sign the person in. */
   #turnedAway(): void {
+    if (!this.#invited || this.fault === null) return;
+    // A signed-in person may open the invitation again, which is not a failure.
     if (this.who?.principal) this.fault = null;
     else this.fault = 'This invitation is used up, too old or mistyped. Ask for another one.';
     if (this.fault !== null && !this.needed) ui.tell(this.fault, { bad: true });
-  }
-
-  #known(who: WhoAmI): void {
-    this.who = who;
-    this.needed = false;
-    if (who.principal) become(who.principal.id);
   }
 
   #ask(error: ApiError): void {

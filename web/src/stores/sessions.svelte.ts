@@ -1,8 +1,9 @@
 /** Sessions in terminals on the server, and the links between them. */
 
 import { ApiError, get, post, sentence } from '../lib/client';
+import { hueOf } from '../lib/palette';
 import { isLive } from '../lib/sessions';
-import type { LinkEntry, LinkList, NewLinkMember, ProgramEntry, SessionEntry } from '../lib/types';
+import type { HallSessions, LinkEntry, LinkList, NewLinkMember, ProgramEntry, SessionEntry } from '../lib/types';
 import { ME } from '../lib/words';
 import { ui } from './ui.svelte';
 
@@ -10,8 +11,10 @@ import { ui } from './ui.svelte';
 const SOON_MS = 300;
 
 class Sessions {
-  /** Ended sessions too, in the order in which they began. */
+  /** The sessions in the order in which they began. Ended ones are loaded with the view of sessions. */
   all = $state.raw<SessionEntry[]>([]);
+  /** Ids of ended sessions, as far as they are known from the start of the page. */
+  #ended = $state.raw<readonly string[]>([]);
   programs = $state.raw<ProgramEntry[]>([]);
   links = $state.raw<LinkEntry[]>([]);
   /** Closed links that reopen once sessions are resumed or ended. */
@@ -24,12 +27,23 @@ class Sessions {
   over = $derived(this.all.filter((session) => !isLive(session)).reverse());
   asking = $derived(this.live.filter((session) => session.state === 'asking').length);
   #places = $derived(new Map(this.all.map((session, index) => [session.id, index])));
+  #homes = $derived(new Set([...this.#ended, ...this.all.map((session) => session.id)]));
   #linked = $derived(new Set(this.links.map((link) => link.id)));
 
   #loading: Promise<void> | null = null;
   #again = false;
 
   #soon: ReturnType<typeof setTimeout> | undefined;
+
+  /** Takes the sessions from the start of the page. Without them, `why` is the server's reason. */
+  begin(start: HallSessions | null, why: string): void {
+    if (start === null) {
+      [this.phase, this.why] = ['none', why];
+      return;
+    }
+    [this.all, this.#ended, this.programs] = [start.live, start.ended, start.programs];
+    [this.links, this.waiting, this.phase] = [start.links, start.waiting ?? [], 'ready'];
+  }
 
   loadSoon(): void {
     this.#soon ??= setTimeout(() => {
@@ -71,14 +85,14 @@ class Sessions {
     return place === undefined ? undefined : this.all[place];
   }
 
-  /** Returns a session's colour, by the order in which sessions began. */
-  colour(id: string): number | undefined {
-    return this.#places.get(id);
+  /** Returns a session's colour. */
+  hueOf(id: string): number {
+    return hueOf(this.find(id)?.name ?? id);
   }
 
   /** True if a conversation is a session's home. */
   isHome(thread: string): boolean {
-    return this.#places.has(thread);
+    return this.#homes.has(thread);
   }
 
   isLink(thread: string): boolean {

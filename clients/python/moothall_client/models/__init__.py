@@ -56,6 +56,8 @@ from .envelope import Envelope
 from .error_body import ErrorBody
 from .error_detail import ErrorDetail
 from .event_page import EventPage
+from .follow_signal import FollowSignal
+from .follows_changed import FollowsChanged
 from .forecast_entry import ForecastEntry
 from .gathering_answer import GatheringAnswer
 from .gathering_list import GatheringList
@@ -84,6 +86,8 @@ from .gathering_step_type_9_event import GatheringStepType9Event
 from .guard_entry import GuardEntry
 from .guard_lift import GuardLift
 from .guards_answer import GuardsAnswer
+from .hall_sessions import HallSessions
+from .hall_start import HallStart
 from .harvest import Harvest
 from .health import Health
 from .invitation_accepted import InvitationAccepted
@@ -92,6 +96,7 @@ from .invitation_request import InvitationRequest
 from .invitation_request_scopes_type_0_item import InvitationRequestScopesType0Item
 from .invited_entry import InvitedEntry
 from .join_prompt import JoinPrompt
+from .last_message import LastMessage
 from .left_entry import LeftEntry
 from .link_answer import LinkAnswer
 from .link_entry import LinkEntry
@@ -109,6 +114,8 @@ from .new_answer import NewAnswer
 from .new_bot import NewBot
 from .new_command import NewCommand
 from .new_event import NewEvent
+from .new_follow import NewFollow
+from .new_follows import NewFollows
 from .new_gathering import NewGathering
 from .new_gathering_breath_type_0 import NewGatheringBreathType0
 from .new_gathering_member import NewGatheringMember
@@ -173,11 +180,13 @@ from .start_asked import StartAsked
 from .states_answer import StatesAnswer
 from .states_signal import StatesSignal
 from .stop_accepted import StopAccepted
+from .stream_opened import StreamOpened
 from .switch_state import SwitchState
 from .thread_created import ThreadCreated
 from .thread_created_policy import ThreadCreatedPolicy
 from .thread_deleted import ThreadDeleted
 from .thread_entry import ThreadEntry
+from .thread_entry_names import ThreadEntryNames
 from .thread_list import ThreadList
 from .thread_state import ThreadState
 from .thread_state_answer import ThreadStateAnswer
@@ -289,6 +298,8 @@ __all__ = (
     "ErrorBody",
     "ErrorDetail",
     "EventPage",
+    "FollowsChanged",
+    "FollowSignal",
     "ForecastEntry",
     "GatheringAnswer",
     "GatheringList",
@@ -317,6 +328,8 @@ __all__ = (
     "GuardEntry",
     "GuardLift",
     "GuardsAnswer",
+    "HallSessions",
+    "HallStart",
     "Harvest",
     "Health",
     "InvitationAccepted",
@@ -325,6 +338,7 @@ __all__ = (
     "InvitationRequestScopesType0Item",
     "InvitedEntry",
     "JoinPrompt",
+    "LastMessage",
     "LeftEntry",
     "LinkAnswer",
     "LinkEntry",
@@ -342,6 +356,8 @@ __all__ = (
     "NewBot",
     "NewCommand",
     "NewEvent",
+    "NewFollow",
+    "NewFollows",
     "NewGathering",
     "NewGatheringBreathType0",
     "NewGatheringMember",
@@ -406,11 +422,13 @@ __all__ = (
     "StatesAnswer",
     "StatesSignal",
     "StopAccepted",
+    "StreamOpened",
     "SwitchState",
     "ThreadCreated",
     "ThreadCreatedPolicy",
     "ThreadDeleted",
     "ThreadEntry",
+    "ThreadEntryNames",
     "ThreadList",
     "ThreadState",
     "ThreadStateAnswer",

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.last_message import LastMessage
+    from ..models.thread_entry_names import ThreadEntryNames
+
 
 T = TypeVar("T", bound="ThreadEntry")
 
@@ -23,6 +28,11 @@ class ThreadEntry:
         name (str): Title of the thread.
         policy (str): Name of the thread's policy.
         updated_at (str): Time of the thread's newest event.
+        direct (bool | None | Unset): True if an unread message is addressed to the participant named by `as`, or names
+            it, with
+            `lines`. Only the newest 40 messages count.
+        last (LastMessage | None | Unset):
+        names (ThreadEntryNames | Unset): Names of participants that differ from their ids, by id, with `lines`.
         read (int | None | Unset): Position up to which the participant named by `as` has read the thread.
         unread (int | None | Unset): Number of messages of others after `read`; 100 stands for 100 or more.
         waits_for_people (int | None | Unset): Number of things in the thread that wait for a person: permissions, a
@@ -38,12 +48,17 @@ class ThreadEntry:
     name: str
     policy: str
     updated_at: str
+    direct: bool | None | Unset = UNSET
+    last: LastMessage | None | Unset = UNSET
+    names: ThreadEntryNames | Unset = UNSET
     read: int | None | Unset = UNSET
     unread: int | None | Unset = UNSET
     waits_for_people: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.last_message import LastMessage  # noqa: PLC0415
+
         archived = self.archived
 
         created_at = self.created_at
@@ -57,6 +72,24 @@ class ThreadEntry:
         policy = self.policy
 
         updated_at = self.updated_at
+
+        direct: bool | None | Unset
+        if isinstance(self.direct, Unset):
+            direct = UNSET
+        else:
+            direct = self.direct
+
+        last: dict[str, Any] | None | Unset
+        if isinstance(self.last, Unset):
+            last = UNSET
+        elif isinstance(self.last, LastMessage):
+            last = self.last.to_dict()
+        else:
+            last = self.last
+
+        names: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.names, Unset):
+            names = self.names.to_dict()
 
         read: int | None | Unset
         if isinstance(self.read, Unset):
@@ -89,6 +122,12 @@ class ThreadEntry:
                 "updated_at": updated_at,
             }
         )
+        if direct is not UNSET:
+            field_dict["direct"] = direct
+        if last is not UNSET:
+            field_dict["last"] = last
+        if names is not UNSET:
+            field_dict["names"] = names
         if read is not UNSET:
             field_dict["read"] = read
         if unread is not UNSET:
@@ -100,6 +139,9 @@ class ThreadEntry:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.last_message import LastMessage  # noqa: PLC0415
+        from ..models.thread_entry_names import ThreadEntryNames  # noqa: PLC0415
+
         d = dict(src_dict)
         archived = d.pop("archived")
 
@@ -114,6 +156,39 @@ class ThreadEntry:
         policy = d.pop("policy")
 
         updated_at = d.pop("updated_at")
+
+        def _parse_direct(data: object) -> bool | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(bool | None | Unset, data)
+
+        direct = _parse_direct(d.pop("direct", UNSET))
+
+        def _parse_last(data: object) -> LastMessage | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                last_type_0 = LastMessage.from_dict(data)
+
+                return last_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(LastMessage | None | Unset, data)
+
+        last = _parse_last(d.pop("last", UNSET))
+
+        _names = d.pop("names", UNSET)
+        names: ThreadEntryNames | Unset
+        if isinstance(_names, Unset):
+            names = UNSET
+        else:
+            names = ThreadEntryNames.from_dict(_names)
 
         def _parse_read(data: object) -> int | None | Unset:
             if data is None:
@@ -150,6 +225,9 @@ class ThreadEntry:
             name=name,
             policy=policy,
             updated_at=updated_at,
+            direct=direct,
+            last=last,
+            names=names,
             read=read,
             unread=unread,
             waits_for_people=waits_for_people,

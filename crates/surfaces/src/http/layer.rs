@@ -245,7 +245,7 @@ fn check_log(own: &str, request: &Request) -> ApiResult<()> {
     let query = pairs(request.uri()).unwrap_or_default();
     let parameter = |name: &str| query.iter().find(|(given, _)| given == name);
     let has_position = request.headers().contains_key("last-event-id")
-        || parameter("after").or_else(|| parameter("before")).is_some();
+        || ["after", "before", "follow"].into_iter().any(|name| parameter(name).is_some());
     let header = single(request.headers(), LOG).map_err(|()| ApiError::of_another_log())?;
     let given = header.or_else(|| parameter("log").map(|(_, id)| id.as_str()));
     match given {

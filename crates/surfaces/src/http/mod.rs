@@ -1,6 +1,7 @@
 //! The HTTP surface: routes, and the guards before them.
 
 mod basics;
+mod start;
 mod channels;
 mod computers;
 mod threads;
@@ -62,13 +63,14 @@ use crate::jsonrpc::socket;
 use crate::mcp;
 use crate::meters::{Gauges, SurfaceMetrics};
 use crate::rates::{Limits, Rates};
+use crate::sse::FollowingStreams;
 use crate::sse::frames::FrameCache;
 use crate::surface::Surface;
 use crate::tls::Tls;
 use crate::ui;
 use crate::wire::{
-    Bell, DeltaSignal, Envelope, ErrorBody, GatheringStep, NeedsSignal, PresenceAccepted,
-    PresenceUpdate, ProgressSignal, StatesSignal, TurnEvent,
+    Bell, DeltaSignal, Envelope, ErrorBody, FollowSignal, GatheringStep, NeedsSignal,
+    PresenceAccepted, PresenceUpdate, ProgressSignal, StatesSignal, StreamOpened, TurnEvent,
 };
 
 /// Default port.
@@ -164,6 +166,7 @@ impl App {
             cookie: access::cookie_name(options.bound.port()),
             tokens_made: Arc::default(),
             frames: FrameCache::of_hall(&entrance),
+            following: Arc::default(),
             entrance,
             base: here(options.bound),
             unasked: options.unasked,
@@ -197,6 +200,8 @@ pub(crate) struct Parts {
     /// True if remote clients use TLS.
     pub(crate) over_tls: bool,
     pub(crate) frames: Arc<FrameCache>,
+    /// The open event streams that follow threads or terminals.
+    pub(crate) following: Arc<FollowingStreams>,
     pub(crate) presences: Arc<once::KeyedAnswers<PresenceAccepted>>,
     pub(crate) access: Arc<Access>,
     /// The name of the cookie for this server's pages.
@@ -261,7 +266,9 @@ fn api_router() -> OpenApiRouter<App> {
             DeltaSignal,
             ProgressSignal,
             StatesSignal,
-            NeedsSignal
+            NeedsSignal,
+            StreamOpened,
+            FollowSignal
         ))
     )]
     struct Description;
@@ -271,12 +278,14 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(basics::healthz))
         .routes(routes!(basics::openrpc))
         .routes(routes!(basics::agents))
+        .routes(routes!(start::read))
         .routes(routes!(threads::list, threads::create))
         .routes(routes!(threads::delete))
         .routes(routes!(threads::state))
         .routes(routes!(events::read, events::post))
         .routes(routes!(streams::thread))
         .routes(routes!(streams::hall))
+        .routes(routes!(streams::change))
         .routes(routes!(presence::read, presence::post))
         .routes(routes!(turns::list))
         .routes(routes!(turns::stop))

@@ -1,12 +1,20 @@
 //! Routes that list, begin and delete threads, and show the state of one.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::door::Action;
-use moothall_engine::ports::{ListFilter, ListedStream};
+use moothall_engine::access::AccessError;
+use moothall_engine::door::{Action, Door};
+use moothall_engine::hall::HallError;
+use moothall_engine::ports::{ListFilter, ListPage, ListedStream};
+use moothall_kernel::Conversation;
 use moothall_kernel::chat::{Chat, NotAChat};
-use moothall_kernel::event::Event;
+use moothall_kernel::event::{Event, Recipient};
+use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::view::Viewer;
 use serde_json::Value;
 
 use super::App;
@@ -15,9 +23,15 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
 use crate::strict::Inbound;
 use crate::wire::{
-    Envelope, ErrorBody, NewThread, OccupationEntry, ThreadCreated, ThreadDeleted, ThreadEntry,
+    Envelope, ErrorBody, LastMessage, NewThread, OccupationEntry, ThreadCreated, ThreadDeleted,
+    ThreadEntry,
     ThreadList, ThreadStateAnswer,
 };
+
+/// Maximum number of threads to which a list adds the newest message.
+const LINES_MAX: usize = 60;
+/// Number of messages that are looked at for one that names the reader.
+const LOOKED_AT: usize = 40;
 
 /// Lists threads in the order in which they were created.
 #[utoipa::path(get, path = "/threads", operation_id = "list_threads", tag = "threads",
@@ -27,6 +41,7 @@ use crate::wire::{
         ("limit" = Option<u64>, Query, description = "Maximum number of results (1–1000; default: all)."),
         ("chat" = Option<String>, Query, description = "Only the thread that is bound to this chat, such as `telegram:-100123`."),
         ("as" = Option<String>, Query, description = "Adds how far this participant has read each thread."),
+        ("lines" = Option<u8>, Query, description = "`1`: adds the newest message, and the names of participants, to the 60 threads with the newest events."),
     ),
     responses((status = 200, body = ThreadList), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ThreadList>> {
@@ -36,21 +51,101 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Thre
         limit: params.limit()?,
         ..ListFilter::of_conversations()
     };
-    let reader = params.viewing_as()?;
+    let detail = ThreadDetail {
+        reader: params.viewing_as()?,
+        viewer: params.viewer()?,
+        lines: params.switch("lines")?,
+    };
     let door = params.door(&app.entrance);
     let page = match params.get("chat") {
         Some(chat) => door.thread_of_chat(&bound_chat(chat)?, filter.archived).await?,
         None => door.threads(filter).await?,
     };
+    let next = page.next;
+    Ok(Json(ThreadList { threads: threads_of(&door, page, &detail).await?, next }))
+}
+
+/// The details that a list of threads adds.
+pub(super) struct ThreadDetail {
+    /// The participant whose unread messages are counted.
+    pub reader: Option<ParticipantId>,
+    /// The viewer of the newest messages.
+    pub viewer: Viewer,
+    /// True if the newest messages are added.
+    pub lines: bool,
+}
+
+/// Returns the entries of listed threads.
+pub(super) async fn threads_of(
+    door: &Door,
+    page: ListPage,
+    detail: &ThreadDetail,
+) -> ApiResult<Vec<ThreadEntry>> {
     let mut threads: Vec<ThreadEntry> = page.streams.iter().map(entry).collect();
-    if let Some(reader) = reader {
-        let streams: Vec<_> = page.streams.into_iter().map(|listed| listed.stream).collect();
-        for (thread, unread) in threads.iter_mut().zip(door.unread(&reader, &streams).await?) {
+    if let Some(reader) = &detail.reader {
+        let streams: Vec<_> = page.streams.iter().map(|listed| listed.stream.clone()).collect();
+        for (thread, unread) in threads.iter_mut().zip(door.unread(reader, &streams).await?) {
             thread.read = Some(unread.read.0);
             thread.unread = Some(unread.messages as u64);
         }
     }
-    Ok(Json(ThreadList { threads, next: page.next }))
+    if detail.lines {
+        add_lines(door, &page.streams, &mut threads, detail).await?;
+    }
+    Ok(threads)
+}
+
+/// Adds the newest messages to the threads with the newest events. A thread that was deleted
+/// meanwhile stays as it is.
+async fn add_lines(
+    door: &Door,
+    listed: &[ListedStream],
+    threads: &mut [ThreadEntry],
+    detail: &ThreadDetail,
+) -> ApiResult<()> {
+    let mut order: Vec<usize> = (0..listed.len()).collect();
+    order.sort_by_key(|at| Reverse(listed[*at].last_ts));
+    for at in order.into_iter().take(LINES_MAX) {
+        match newest(door, &listed[at], threads[at].read, detail).await {
+            Ok((last, direct, names)) => {
+                let thread = &mut threads[at];
+                (thread.last, thread.direct, thread.names) = (last, Some(direct), names);
+            }
+            Err(AccessError::Hall(HallError::Deleted(_) | HallError::NotFound(_))) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the newest message of a thread, true if an unread one is for the reader, and the names
+/// of participants that differ from their ids.
+async fn newest(
+    door: &Door,
+    listed: &ListedStream,
+    read: Option<u64>,
+    detail: &ThreadDetail,
+) -> Result<(Option<LastMessage>, bool, BTreeMap<String, String>), AccessError> {
+    let mut messages =
+        door.messages(Action::ReadThread, &listed.stream, &detail.viewer, listed.head.next());
+    let found = messages.next(LOOKED_AT).await?.unwrap_or_default();
+    let direct = found.iter().any(|recorded| {
+        recorded.seq.0 > read.unwrap_or_default() && is_for(&recorded.event, &detail.reader)
+    });
+    let names = door.view(Action::ReadThread, &listed.stream, names_of).await?;
+    Ok((found.first().and_then(LastMessage::of), direct, names))
+}
+
+/// True if a message is addressed to the reader, or names the reader.
+fn is_for(event: &Event, reader: &Option<ParticipantId>) -> bool {
+    let (Event::Posted(posted), Some(reader)) = (event, reader) else { return false };
+    let addressed = matches!(&posted.to, Recipient::One(to) if to == reader);
+    posted.from != *reader && (addressed || posted.mentions.contains(reader))
+}
+
+fn names_of(state: &Conversation) -> BTreeMap<String, String> {
+    let named = state.participants().iter().filter(|one| one.name() != one.id.as_str());
+    named.map(|one| (one.id.to_string(), one.name().to_owned())).collect()
 }
 
 fn bound_chat(given: &str) -> ApiResult<Chat> {
@@ -59,7 +154,7 @@ fn bound_chat(given: &str) -> ApiResult<Chat> {
     })
 }
 
-/// Converts a listed thread to its wire type. [`list`] adds how far a reader has read.
+/// Converts a listed thread to its wire type. [`threads_of`] adds the rest.
 fn entry(listed: &ListedStream) -> ThreadEntry {
     ThreadEntry {
         id: listed.stream.to_string(),
@@ -72,6 +167,9 @@ fn entry(listed: &ListedStream) -> ThreadEntry {
         waits_for_people: listed.catalog.waits_for_people.map(u64::from),
         read: None,
         unread: None,
+        last: None,
+        direct: None,
+        names: BTreeMap::new(),
     }
 }
 

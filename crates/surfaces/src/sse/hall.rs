@@ -1,5 +1,8 @@
 //! The event stream of the whole hall: notifications about threads and sessions, and presence. They
 //! have no position to resume from, so a client lists the threads after it has opened the stream.
+//! A stream may also follow threads and terminals.
+
+use std::collections::VecDeque;
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
@@ -8,24 +11,36 @@ use moothall_engine::hall;
 use moothall_kernel::ids::ParticipantId;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::follows::Follows;
 use super::silence::{Silence, SilenceEnd};
 use super::{going_away, resync_hall, signal};
 use crate::http::{App, presence_update};
 use crate::meters::OpenStream;
 use crate::wire::{Bell, NeedEntry, NeedsSignal, OccupationEntry, StatesSignal};
 
-/// Returns notifications from now on, about threads within the caller's reach.
-/// `reader` is told what waits for it.
+/// Returns notifications from now on, about threads within the caller's reach, and what the sources
+/// bring that the stream follows. `reader` is told what waits for it.
 pub(crate) fn changes(
     app: App,
     changes: Changes,
     reader: ParticipantId,
+    follows: Option<Follows>,
 ) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
+    let mut ready = VecDeque::from([Bytes::from_static(b"retry: 1000\n: open\n\n")]);
+    ready.extend(follows.iter().map(Follows::opened));
     // Boxed, because `unfold` moves the reader with every item.
-    let listener =
-        Box::new(HallReader { app, silence, changes, reader, begun: false, over: false, _reading });
+    let listener = Box::new(HallReader {
+        app,
+        silence,
+        changes,
+        reader,
+        follows,
+        ready,
+        over: false,
+        _reading,
+    });
     stream::unfold(listener, |mut reader| async move {
         reader.next().await.map(|piece| (piece, reader))
     })
@@ -36,42 +51,72 @@ struct HallReader {
     silence: Silence,
     changes: Changes,
     reader: ParticipantId,
-    begun: bool,
+    follows: Option<Follows>,
+    ready: VecDeque<Bytes>,
     over: bool,
     _reading: OpenStream,
 }
 
 impl HallReader {
-    /// Returns the next bytes of the stream: its opening, then a change or a keep-alive. `None`
-    /// after the last event.
+    /// Returns the next bytes of the stream: its opening, then a change, an item of a source or a
+    /// keep-alive. `None` after the last event.
     async fn next(&mut self) -> Option<Bytes> {
-        if self.over {
-            return None;
+        loop {
+            if let Some(piece) = self.ready.pop_front() {
+                return Some(piece);
+            }
+            if self.over {
+                return None;
+            }
+            self.advance().await;
         }
-        if !std::mem::replace(&mut self.begun, true) {
-            return Some(Bytes::from_static(b"retry: 1000\n: open\n\n"));
+    }
+
+    async fn advance(&mut self) {
+        if let Some(follows) = &mut self.follows {
+            self.ready.extend(follows.adopt().await);
         }
-        let received = tokio::select! {
-            received = self.changes.next() => received,
-            broken = self.silence.broken() => return match broken {
-                SilenceEnd::KeepAlive => Some(Bytes::from_static(b": keep-alive\n\n")),
+        if !self.ready.is_empty() {
+            return;
+        }
+        tokio::select! {
+            received = self.changes.next() => self.take(received).await,
+            piece = next_followed(&mut self.follows) => {
+                self.silence.begin();
+                self.ready.extend(piece);
+            }
+            broken = self.silence.broken() => match broken {
+                SilenceEnd::KeepAlive => self.ready.push_back(Bytes::from_static(b": keep-alive\n\n")),
                 SilenceEnd::GoingAway => self.end(going_away()),
             },
-        };
+        }
+    }
+
+    async fn take(&mut self, received: Result<hall::HallChange, RecvError>) {
         self.silence.begin();
         match received {
-            Ok(change) => Some(frames(self.changes.door(), &self.reader, change).await),
+            Ok(change) => {
+                let frames = frames(self.changes.door(), &self.reader, change).await;
+                self.ready.push_back(frames);
+            }
             Err(RecvError::Lagged(_)) => {
                 self.app.meters.resync();
-                self.end(resync_hall())
+                self.end(resync_hall());
             }
             Err(RecvError::Closed) => self.end(going_away()),
         }
     }
 
-    fn end(&mut self, last: Bytes) -> Option<Bytes> {
+    fn end(&mut self, last: Bytes) {
         self.over = true;
-        Some(last)
+        self.ready.push_back(last);
+    }
+}
+
+async fn next_followed(follows: &mut Option<Follows>) -> Option<Bytes> {
+    match follows {
+        Some(follows) => follows.next().await,
+        None => std::future::pending().await,
     }
 }
 

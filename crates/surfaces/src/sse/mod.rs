@@ -6,6 +6,7 @@
 //! resume a thread from its position; of the hall, it lists the threads again.
 
 pub mod frames;
+mod follows;
 mod hall;
 mod thread;
 mod screen;
@@ -18,9 +19,11 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
+use moothall_kernel::ids::StreamId;
 use serde::Serialize;
 use tokio::sync::watch;
 
+pub(crate) use follows::{FollowList, FollowingStreams, Follows, SCREENS_MAX, THREADS_MAX};
 pub(crate) use hall::changes;
 pub(crate) use screen::screens;
 pub(crate) use thread::events;
@@ -55,8 +58,8 @@ fn signal(name: &str, data: &impl Serialize) -> Bytes {
 }
 
 /// Returns the event for a reader of a thread that was too slow: read on after this position.
-fn resync(after: u64) -> Bytes {
-    signal("resync", &serde_json::json!({ "after": after }))
+fn resync(thread: &StreamId, after: u64) -> Bytes {
+    signal("resync", &serde_json::json!({ "thread": thread, "after": after }))
 }
 
 /// Returns the event for a reader of the hall that was too slow: list the threads again.
@@ -65,8 +68,8 @@ fn resync_hall() -> Bytes {
 }
 
 /// Returns the last event of a deleted thread.
-fn deleted() -> Bytes {
-    signal("deleted", &serde_json::json!({}))
+fn deleted(thread: &StreamId) -> Bytes {
+    signal("deleted", &serde_json::json!({ "thread": thread }))
 }
 
 fn going_away() -> Bytes {

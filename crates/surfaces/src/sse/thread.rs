@@ -53,7 +53,9 @@ impl Writer {
             }
             match self.advance().await {
                 Ok(()) => {}
-                Err(AccessError::Hall(HallError::Deleted(_))) => self.end(deleted()),
+                Err(AccessError::Hall(HallError::Deleted(_))) => {
+                    self.end(deleted(self.reader.stream()));
+                }
                 Err(error) => {
                     tracing::warn!(thread = %self.reader.stream(), %error, "a stream ends");
                     self.end(going_away());
@@ -104,7 +106,8 @@ impl Writer {
             }
             ReaderItem::Lagged(after) => {
                 self.app.meters.resync();
-                self.end(resync(after.0));
+                let last = resync(stream, after.0);
+                self.end(last);
             }
         }
     }
@@ -189,7 +192,8 @@ mod tests {
         for n in 1..=1026 {
             post(n).await.unwrap();
         }
-        assert_eq!(stream.next().await.unwrap(), "event: resync\ndata: {\"after\":2}\n\n");
+        let resync = format!("event: resync\ndata: {{\"thread\":\"{id}\",\"after\":2}}\n\n");
+        assert_eq!(stream.next().await.unwrap(), resync);
         assert_eq!(stream.next().await, None);
     }
 }

@@ -1,11 +1,18 @@
 //! The bodies of answers, other than events and errors.
 
+use std::collections::BTreeMap;
+
+use moothall_kernel::event::{Event, RecordedEvent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::access::WhoAmI;
 use super::control::WireProfile;
 use super::envelope::Envelope;
+use super::error::ErrorDetail;
+use super::link::LinkEntry;
+use super::session::{ProgramEntry, SessionEntry};
 
 /// Answer of `GET /ping`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -59,6 +66,82 @@ pub struct ThreadEntry {
     /// Number of messages of others after `read`; 100 stands for 100 or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<u64>,
+    /// The newest message, with `lines`. Absent in a thread without messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastMessage>,
+    /// True if an unread message is addressed to the participant named by `as`, or names it, with
+    /// `lines`. Only the newest 40 messages count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct: Option<bool>,
+    /// Names of participants that differ from their ids, by id, with `lines`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<String, String>,
+}
+
+/// The newest message of a thread, for a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LastMessage {
+    /// Position of the message.
+    pub seq: u64,
+    /// Id of the speaker.
+    pub from: String,
+    /// The beginning of the words, at most 200 characters; empty after an erasure.
+    pub text: String,
+    /// True if the words were erased.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
+}
+
+/// Maximum number of characters of a message in a list.
+const LINE_CHARS_MAX: usize = 200;
+
+impl LastMessage {
+    /// Returns the beginning of a message; `None` for other events.
+    pub fn of(recorded: &RecordedEvent) -> Option<Self> {
+        let Event::Posted(posted) = &recorded.event else { return None };
+        let redacted = recorded.event.is_erased();
+        let text = if redacted {
+            String::new()
+        } else {
+            posted.body.chars().take(LINE_CHARS_MAX).collect()
+        };
+        Some(Self { seq: recorded.seq.0, from: posted.from.to_string(), text, redacted })
+    }
+}
+
+/// Answer of `GET /start`: what a client shows first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct HallStart {
+    /// The caller and its rights.
+    pub session: WhoAmI,
+    /// The threads, in the order in which they were created. `read`, `unread` and `direct` are
+    /// those of the caller, or of `user` without a credential.
+    pub threads: Vec<ThreadEntry>,
+    /// Value of `after` of `GET /threads` for further threads; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+    /// The sessions; absent if the server or the caller has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<HallSessions>,
+    /// Reason for the absence of `sessions`; otherwise absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_sessions: Option<ErrorDetail>,
+}
+
+/// The sessions of this computer, and their links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct HallSessions {
+    /// The live sessions, in the order in which they began.
+    pub live: Vec<SessionEntry>,
+    /// Ids of the sessions that have ended.
+    pub ended: Vec<String>,
+    /// The programs that can be started.
+    pub programs: Vec<ProgramEntry>,
+    /// The open links.
+    pub links: Vec<LinkEntry>,
+    /// Closed links that reopen once sessions are resumed or ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<LinkEntry>,
 }
 
 /// Answer of `GET /threads`.

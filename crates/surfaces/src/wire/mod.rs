@@ -26,6 +26,7 @@ mod registrations;
 mod session;
 mod link;
 mod error;
+mod follow;
 pub mod arguments;
 pub mod rpc;
 
@@ -35,9 +36,10 @@ pub use access::{
     TokenRevoked, WhoAmI,
 };
 pub use answers::{
-    Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt,
-    Ping, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate, ProgressSignal,
-    StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
+    Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, HallSessions,
+    HallStart, Health, JoinPrompt, LastMessage, Ping, PresenceAccepted, PresenceEntry,
+    PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry,
+    ThreadList,
 };
 pub use apps::{AppEntry, AppFreed, AppPage, AppTransfer};
 pub use assist::{
@@ -58,6 +60,7 @@ pub use control::{
 };
 pub use envelope::{CauseRef, Envelope, MentionPlace, Meta};
 pub use error::{ErrorBody, ErrorDetail};
+pub use follow::{FollowSignal, FollowsChanged, NewFollow, NewFollows, StreamOpened};
 pub use gathering::{
     GatheringAnswer, GatheringList, GatheringMember, Harvest, NewGathering, NewGatheringMember,
     NewPiecePass, PieceHolder,

@@ -50,6 +50,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
         ("POST", "/threads/{id}/presence") => json!({"state": "idle"}),
         ("POST", "/threads/{id}/preview") => json!({"content": "hello"}),
         ("PUT", "/threads/{id}/read") => json!({"seq": 1}),
+        ("PUT", "/events/stream/{id}") => json!({}),
         ("POST", "/tokens") => json!({"principal": "someone"}),
         (
             "POST",

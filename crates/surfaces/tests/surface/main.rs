@@ -19,6 +19,7 @@ mod described;
 mod details;
 mod effects;
 mod floor;
+mod follow;
 mod gatherings;
 mod guards;
 mod hostile;

@@ -212,7 +212,10 @@ async fn a_reader_that_falls_behind_is_told_to_resync_and_others_do_not_notice()
             None => break frame,
         }
     };
-    assert_eq!((resync.name.as_deref(), &resync.data), (Some("resync"), &json!({"after": last})));
+    assert_eq!(
+        (resync.name.as_deref(), &resync.data),
+        (Some("resync"), &json!({"thread": thread, "after": last}))
+    );
     assert!(last < total && slow.next().await.is_none());
     let mut again = server.stream(&format!("/threads/{thread}/events/stream?after={last}")).await;
     assert_eq!(again.event().await["seq"], last + 1);

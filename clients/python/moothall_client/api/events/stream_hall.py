@@ -11,12 +11,25 @@ from ...types import UNSET, Response, Unset
 
 def _get_kwargs(
     *,
-    as_: str | Unset = UNSET,
+    follow: str | Unset = UNSET,
+    screens: str | Unset = UNSET,
+    types: str | Unset = UNSET,
+    log: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(moothall_log, Unset):
+        headers["moothall-log"] = moothall_log
 
     params: dict[str, Any] = {}
 
-    params["as"] = as_
+    params["follow"] = follow
+
+    params["screens"] = screens
+
+    params["types"] = types
+
+    params["log"] = log
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -26,6 +39,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -66,18 +80,30 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
-    as_: str | Unset = UNSET,
+    follow: str | Unset = UNSET,
+    screens: str | Unset = UNSET,
+    types: str | Unset = UNSET,
+    log: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
-    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
-    a session began, ended or changed its activity, or a link changed. List threads and sessions
-    after opening the stream. `resync` means that the client was too slow and has to list them
-    again.
+     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+    that the client was too slow and has to list them again.
+
+    With `follow` or `screens`, the same stream also brings what the streams of these threads and
+    terminals bring, so that a client needs one connection. Its first event is `open`, with the
+    id that `PUT /events/stream/{id}` takes to change the list. `following`, `refused` and `left`
+    tell of each source that it was opened, could not be opened, or has ended. The events of threads
+    are envelopes with `id: <seq>`, and their signals name the turn or the thread.
 
     Args:
-        as_ (str | Unset):
+        follow (str | Unset):
+        screens (str | Unset):
+        types (str | Unset):
+        log (str | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -88,7 +114,11 @@ def sync_detailed(
     """
 
     kwargs = _get_kwargs(
-        as_=as_,
+        follow=follow,
+        screens=screens,
+        types=types,
+        log=log,
+        moothall_log=moothall_log,
     )
 
     response = client.get_httpx_client().request(
@@ -101,18 +131,30 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
-    as_: str | Unset = UNSET,
+    follow: str | Unset = UNSET,
+    screens: str | Unset = UNSET,
+    types: str | Unset = UNSET,
+    log: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | str | None:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
-    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
-    a session began, ended or changed its activity, or a link changed. List threads and sessions
-    after opening the stream. `resync` means that the client was too slow and has to list them
-    again.
+     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+    that the client was too slow and has to list them again.
+
+    With `follow` or `screens`, the same stream also brings what the streams of these threads and
+    terminals bring, so that a client needs one connection. Its first event is `open`, with the
+    id that `PUT /events/stream/{id}` takes to change the list. `following`, `refused` and `left`
+    tell of each source that it was opened, could not be opened, or has ended. The events of threads
+    are envelopes with `id: <seq>`, and their signals name the turn or the thread.
 
     Args:
-        as_ (str | Unset):
+        follow (str | Unset):
+        screens (str | Unset):
+        types (str | Unset):
+        log (str | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -124,25 +166,41 @@ def sync(
 
     return sync_detailed(
         client=client,
-        as_=as_,
+        follow=follow,
+        screens=screens,
+        types=types,
+        log=log,
+        moothall_log=moothall_log,
     ).parsed
 
 
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
-    as_: str | Unset = UNSET,
+    follow: str | Unset = UNSET,
+    screens: str | Unset = UNSET,
+    types: str | Unset = UNSET,
+    log: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
-    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
-    a session began, ended or changed its activity, or a link changed. List threads and sessions
-    after opening the stream. `resync` means that the client was too slow and has to list them
-    again.
+     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+    that the client was too slow and has to list them again.
+
+    With `follow` or `screens`, the same stream also brings what the streams of these threads and
+    terminals bring, so that a client needs one connection. Its first event is `open`, with the
+    id that `PUT /events/stream/{id}` takes to change the list. `following`, `refused` and `left`
+    tell of each source that it was opened, could not be opened, or has ended. The events of threads
+    are envelopes with `id: <seq>`, and their signals name the turn or the thread.
 
     Args:
-        as_ (str | Unset):
+        follow (str | Unset):
+        screens (str | Unset):
+        types (str | Unset):
+        log (str | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -153,7 +211,11 @@ async def asyncio_detailed(
     """
 
     kwargs = _get_kwargs(
-        as_=as_,
+        follow=follow,
+        screens=screens,
+        types=types,
+        log=log,
+        moothall_log=moothall_log,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -164,18 +226,30 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
-    as_: str | Unset = UNSET,
+    follow: str | Unset = UNSET,
+    screens: str | Unset = UNSET,
+    types: str | Unset = UNSET,
+    log: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | str | None:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
-    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
-    a session began, ended or changed its activity, or a link changed. List threads and sessions
-    after opening the stream. `resync` means that the client was too slow and has to list them
-    again.
+     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+    that the client was too slow and has to list them again.
+
+    With `follow` or `screens`, the same stream also brings what the streams of these threads and
+    terminals bring, so that a client needs one connection. Its first event is `open`, with the
+    id that `PUT /events/stream/{id}` takes to change the list. `following`, `refused` and `left`
+    tell of each source that it was opened, could not be opened, or has ended. The events of threads
+    are envelopes with `id: <seq>`, and their signals name the turn or the thread.
 
     Args:
-        as_ (str | Unset):
+        follow (str | Unset):
+        screens (str | Unset):
+        types (str | Unset):
+        log (str | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -188,6 +262,10 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
-            as_=as_,
+            follow=follow,
+            screens=screens,
+            types=types,
+            log=log,
+            moothall_log=moothall_log,
         )
     ).parsed

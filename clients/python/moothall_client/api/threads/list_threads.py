@@ -17,6 +17,7 @@ def _get_kwargs(
     limit: int | Unset = UNSET,
     chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    lines: int | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
@@ -30,6 +31,8 @@ def _get_kwargs(
     params["chat"] = chat
 
     params["as"] = as_
+
+    params["lines"] = lines
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -85,6 +88,7 @@ def sync_detailed(
     limit: int | Unset = UNSET,
     chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    lines: int | Unset = UNSET,
 ) -> Response[ErrorBody | ThreadList]:
     """Lists threads in the order in which they were created.
 
@@ -94,6 +98,7 @@ def sync_detailed(
         limit (int | Unset):
         chat (str | Unset):
         as_ (str | Unset):
+        lines (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -109,6 +114,7 @@ def sync_detailed(
         limit=limit,
         chat=chat,
         as_=as_,
+        lines=lines,
     )
 
     response = client.get_httpx_client().request(
@@ -126,6 +132,7 @@ def sync(
     limit: int | Unset = UNSET,
     chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    lines: int | Unset = UNSET,
 ) -> ErrorBody | ThreadList | None:
     """Lists threads in the order in which they were created.
 
@@ -135,6 +142,7 @@ def sync(
         limit (int | Unset):
         chat (str | Unset):
         as_ (str | Unset):
+        lines (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -151,6 +159,7 @@ def sync(
         limit=limit,
         chat=chat,
         as_=as_,
+        lines=lines,
     ).parsed
 
 
@@ -162,6 +171,7 @@ async def asyncio_detailed(
     limit: int | Unset = UNSET,
     chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    lines: int | Unset = UNSET,
 ) -> Response[ErrorBody | ThreadList]:
     """Lists threads in the order in which they were created.
 
@@ -171,6 +181,7 @@ async def asyncio_detailed(
         limit (int | Unset):
         chat (str | Unset):
         as_ (str | Unset):
+        lines (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -186,6 +197,7 @@ async def asyncio_detailed(
         limit=limit,
         chat=chat,
         as_=as_,
+        lines=lines,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -201,6 +213,7 @@ async def asyncio(
     limit: int | Unset = UNSET,
     chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    lines: int | Unset = UNSET,
 ) -> ErrorBody | ThreadList | None:
     """Lists threads in the order in which they were created.
 
@@ -210,6 +223,7 @@ async def asyncio(
         limit (int | Unset):
         chat (str | Unset):
         as_ (str | Unset):
+        lines (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -227,5 +241,6 @@ async def asyncio(
             limit=limit,
             chat=chat,
             as_=as_,
+            lines=lines,
         )
     ).parsed

@@ -1,0 +1,207 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error_body import ErrorBody
+from ...models.follows_changed import FollowsChanged
+from ...models.new_follows import NewFollows
+from ...types import Response
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    body: NewFollows,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "put",
+        "url": "/events/stream/{id}".format(
+            id=quote(str(id), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> ErrorBody | FollowsChanged | None:
+    if response.status_code == 200:
+        response_200 = FollowsChanged.from_dict(response.json())
+
+        return response_200
+
+    if 400 <= response.status_code <= 499:
+        response_4xx = ErrorBody.from_dict(response.json())
+
+        return response_4xx
+
+    if 500 <= response.status_code <= 599:
+        response_5xx = ErrorBody.from_dict(response.json())
+
+        return response_5xx
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[ErrorBody | FollowsChanged]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: NewFollows,
+) -> Response[ErrorBody | FollowsChanged]:
+    """Changes the threads and terminals that an open stream of `GET /events/stream` follows. The
+    new list replaces the old one.
+
+     A thread that the stream follows already continues, unless its entry has `after`: then its
+    events are sent again from there. The outcome for each new entry comes in the stream.
+
+    Args:
+        id (str):
+        body (NewFollows): Body of `PUT /events/stream/{id}`: all that the stream follows from now
+            on.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorBody | FollowsChanged]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: NewFollows,
+) -> ErrorBody | FollowsChanged | None:
+    """Changes the threads and terminals that an open stream of `GET /events/stream` follows. The
+    new list replaces the old one.
+
+     A thread that the stream follows already continues, unless its entry has `after`: then its
+    events are sent again from there. The outcome for each new entry comes in the stream.
+
+    Args:
+        id (str):
+        body (NewFollows): Body of `PUT /events/stream/{id}`: all that the stream follows from now
+            on.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorBody | FollowsChanged
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: NewFollows,
+) -> Response[ErrorBody | FollowsChanged]:
+    """Changes the threads and terminals that an open stream of `GET /events/stream` follows. The
+    new list replaces the old one.
+
+     A thread that the stream follows already continues, unless its entry has `after`: then its
+    events are sent again from there. The outcome for each new entry comes in the stream.
+
+    Args:
+        id (str):
+        body (NewFollows): Body of `PUT /events/stream/{id}`: all that the stream follows from now
+            on.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorBody | FollowsChanged]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: NewFollows,
+) -> ErrorBody | FollowsChanged | None:
+    """Changes the threads and terminals that an open stream of `GET /events/stream` follows. The
+    new list replaces the old one.
+
+     A thread that the stream follows already continues, unless its entry has `after`: then its
+    events are sent again from there. The outcome for each new entry comes in the stream.
+
+    Args:
+        id (str):
+        body (NewFollows): Body of `PUT /events/stream/{id}`: all that the stream follows from now
+            on.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorBody | FollowsChanged
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            body=body,
+        )
+    ).parsed
