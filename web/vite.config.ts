@@ -12,6 +12,8 @@ const routes = [
   '/pairings',
   '/usage',
   '/guards',
+  '/states',
+  '/needs',
   '/budgets',
   '/tokens',
   '/healthz',

@@ -6,7 +6,7 @@ import type { Envelope, LinkEntry, PermissionEvent, SessionEntry, StateAnswer } 
 /** States of a session. Only a screen reports `shell` and `gone`. */
 const STATES: Record<string, string> = {
   starting: 'starting',
-  idle: 'idle',
+  idle: 'ready',
   drafting: 'a draft is there',
   busy: 'busy',
   asking: 'asks you',

@@ -39,6 +39,12 @@ export type TurnEvent = Schemas['TurnEvent'];
 export type Profile = Schemas['WireProfile'];
 export type Invited = Schemas['InvitedEntry'];
 export type OpenTurn = Schemas['OpenTurn'];
+/** The state of a participant. */
+export type Occupation = Schemas['OccupationEntry'];
+export type StatesSignal = Schemas['StatesSignal'];
+/** Something that waits for the reader. */
+export type Need = Schemas['NeedEntry'];
+export type NeedsSignal = Schemas['NeedsSignal'];
 export type AskedRef = Schemas['AskedRef'];
 export type ThreadEntry = Schemas['ThreadEntry'];
 export type Bell = Schemas['Bell'];

@@ -14,17 +14,20 @@ import type {
   Envelope,
   EventPage,
   HallStart,
-  PresenceUpdate,
+  NeedsSignal,
   StateAnswer,
+  StatesSignal,
   ThreadEntry,
 } from '../lib/types';
 import { count, ME, SERVER } from '../lib/words';
 import { drafted } from './drafts';
 import { live } from './live.svelte';
+import { needs } from './needs.svelte';
 import { outboxes } from './outbox.svelte';
 import { reads } from './reads.svelte';
 import { session, type WhoAmI } from './session.svelte';
 import { sessions } from './sessions.svelte';
+import { states } from './states.svelte';
 import { ui } from './ui.svelte';
 
 export interface Thread extends Omit<ThreadEntry, 'direct' | 'last' | 'unread'> {
@@ -36,15 +39,12 @@ export interface Thread extends Omit<ThreadEntry, 'direct' | 'last' | 'unread'> 
   direct: boolean;
   /** Position up to which the newest message is known. */
   known: number;
-  /** Number of requests and holds that wait here for a person. */
-  needs: number;
 }
 
 const PAGE = 1_000;
 /** Number of events searched for the newest message. */
 const LOOK_BACK = 80;
 const LOOKS_AT_ONCE = 2;
-const BUSY_MS = 120_000;
 /** Shorter absences are not worth a word. */
 const ABSENCE_S_MIN = 5;
 /** Delay that lets an open room take its own events first. */
@@ -59,8 +59,6 @@ class Hall {
   retryAt = $state<number | null>(null);
   /** The server's reason for refusing the stream under load. */
   busy = $state<string | null>(null);
-  /** Busy participants: thread → participant → time until which the entry counts. */
-  thinking = new SvelteMap<string, SvelteMap<string, number>>();
 
   /** Ids of the threads in the order of the list, until it is sorted again. */
   #order = $state.raw<readonly string[]>([]);
@@ -94,6 +92,8 @@ class Hall {
     addEventListener('focus', () => this.sortAgain());
     // What changes after the connection is up is notified. So the start is read after that.
     await live.begun;
+    void states.load();
+    void needs.load();
     await this.start();
   }
 
@@ -167,8 +167,11 @@ class Hall {
     outboxes.goOn();
     // Notifications have no position to resume from, so everything is listed after each further
     // connection.
-    if (again) void reads.tell().then(() => (this.phase === 'failed' ? this.start() : this.list()));
-    if (again) sessions.loadSoon();
+    if (!again) return;
+    void reads.tell().then(() => (this.phase === 'failed' ? this.start() : this.list()));
+    void states.load();
+    void needs.load();
+    sessions.loadSoon();
   }
 
   /** Says once, for all conversations, how long the server was away. */
@@ -228,7 +231,8 @@ class Hall {
     this.#deleted.add(id);
     this.#looks = this.#looks.filter((other) => other !== id);
     this.threads.delete(id);
-    this.thinking.delete(id);
+    states.forget(id);
+    needs.forget(id);
   }
 
   #listed(entry: ThreadEntry): void {
@@ -242,15 +246,18 @@ class Hall {
     const agrees = reads.mark(entry.id) === (entry.read ?? 0);
     const unread = (agrees ? entry.unread : before?.unread) ?? 0;
     const direct = unread > 0 && ((agrees ? entry.direct : before?.direct) ?? before?.direct ?? false);
-    const needs = entry.waits_for_people ?? before?.needs ?? 0;
     const line = last ? { from: last.from, line: last.redacted ? 'erased' : summary(last.text, 80) } : {};
     // With `direct`, the server has looked for the newest message.
     const known = entry.direct === undefined ? (before?.known ?? 0) : entry.head;
-    this.threads.set(entry.id, { ...unknown, ...before, ...rest, ...line, known, unread, direct, needs });
+    this.threads.set(entry.id, { ...unknown, ...before, ...rest, ...line, known, unread, direct });
   }
 
   #frame({ event, data }: Extract<HubMessage, { kind: 'frame' }>): void {
-    if (event === 'presence') return this.#present(data as PresenceUpdate);
+    if (event === 'states') return states.learn((data as StatesSignal).states);
+    if (event === 'needs') {
+      const { thread, needs: all } = data as NeedsSignal;
+      return needs.take(thread, all);
+    }
     if (event === 'sessions') return sessions.loadSoon();
     if (event === 'signed-out') return session.lost();
     if (event === 'message') this.#ring(data as Bell);
@@ -261,30 +268,11 @@ class Hall {
     if (sessions.isHome(bell.thread) || sessions.isLink(bell.thread)) sessions.loadSoon();
     const thread = this.threads.get(bell.thread);
     if (!thread) return void this.list();
-    // An open room may already have the event. The number of waiting requests comes only with the
-    // notification.
-    if (bell.head < thread.head) return;
-    if (bell.waits_for_people !== undefined) this.needs(thread.id, bell.waits_for_people);
-    if (bell.head === thread.head) return;
-    const before = this.threads.get(thread.id) ?? thread;
-    this.threads.set(thread.id, { ...before, head: bell.head, updated_at: new Date().toISOString() });
+    // An open room may already have the event.
+    if (bell.head <= thread.head) return;
+    this.threads.set(thread.id, { ...thread, head: bell.head, updated_at: new Date().toISOString() });
     // Look even if no row shows the thread: it has unread messages, or was deleted.
     setTimeout(() => this.look(bell.thread), BELL_MS);
-  }
-
-  #present(presence: PresenceUpdate): void {
-    const busy = this.thinking.get(presence.thread) ?? new SvelteMap<string, number>();
-    if (presence.state === 'thinking' || presence.state === 'typing')
-      busy.set(presence.participant, Date.now() + BUSY_MS);
-    else busy.delete(presence.participant);
-    this.thinking.set(presence.thread, busy);
-  }
-
-  /** Returns the others who are thinking or typing in a conversation. */
-  busyIn(thread: string): string[] {
-    const now = Date.now();
-    const entries = [...(this.thinking.get(thread) ?? [])];
-    return entries.filter(([id, until]) => until > now && id !== ME && id !== SERVER).map(([id]) => id);
   }
 
   /**
@@ -319,15 +307,6 @@ class Hall {
       // The next notification asks again.
     }
   }
-
-  /** Records the number of requests and holds that wait for a person. */
-  needs(id: string, needs: number): void {
-    const thread = this.threads.get(id);
-    if (thread && thread.needs !== needs) this.threads.set(id, { ...thread, needs });
-  }
-
-  /** Conversations that wait for a person. */
-  waiting = $derived(this.sorted.filter((thread) => thread.needs > 0 && !thread.archived));
 
   /** Takes the events between two positions, loaded here or in the open room. */
   learn(id: string, events: readonly Envelope[], after: number, through: number): void {

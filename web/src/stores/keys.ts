@@ -39,11 +39,13 @@ export class Keys {
   #write: () => void;
   #read: () => void;
   #needs: () => boolean;
+  #home: (event: KeyboardEvent) => boolean;
 
-  constructor(write: () => void, read: () => void, needs: () => boolean) {
+  constructor(write: () => void, read: () => void, needs: () => boolean, home: (event: KeyboardEvent) => boolean) {
     this.#write = write;
     this.#read = read;
     this.#needs = needs;
+    this.#home = home;
   }
 
   /**
@@ -82,7 +84,8 @@ export class Keys {
       return this.#step(event.key === 'ArrowDown' ? 1 : -1);
     }
     if (command || event.altKey || ui.dialog || ui.drawer || isTyping(event.target) || isInMenu(event.target)) return;
-    if (this.#letter(event.key)) event.preventDefault();
+    if (!settings.letters && isLetter(event)) return;
+    if (this.#home(event) || this.#letter(event.key)) event.preventDefault();
   }
 
   #letter(key: string): boolean {

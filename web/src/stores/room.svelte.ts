@@ -37,6 +37,7 @@ import { Circle } from './circle.svelte';
 import { ChatDeliveries } from './deliveries.svelte';
 import { sessions } from './sessions.svelte';
 import { Spending } from './spending.svelte';
+import { states } from './states.svelte';
 import { ui } from './ui.svelte';
 
 /** Number of events in each page. */
@@ -553,6 +554,7 @@ export class Room {
   async #askState(): Promise<void> {
     const answer = await this.#ask<StateAnswer>('state');
     this.state = answer.state;
+    states.learn(answer.state.participants.invited.map((entry) => entry.doing));
     this.name = answer.name;
     this.deliveries.learn(answer.state.chats ?? []);
     this.#noteHead(answer.head);

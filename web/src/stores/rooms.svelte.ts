@@ -14,6 +14,8 @@ const HIDDEN_MS = 60_000;
 
 class Rooms {
   current = $state.raw<Room | null>(null);
+  /** The room that home shows beside its list. */
+  beside = $state.raw<Room | null>(null);
   #rooms = new Map<string, Room>();
   #hidden: ReturnType<typeof setTimeout> | undefined;
 
@@ -29,12 +31,24 @@ class Rooms {
     if (this.current?.id === id) return;
     this.close();
     if (!id) return;
+    this.current = this.#kept(id);
+    void this.current.open(seq);
+  }
+
+  /** Shows a room beside the list at home, or none. */
+  openBeside(id: string | null): void {
+    if ((this.beside?.id ?? null) === id) return;
+    if (this.beside !== this.current) this.beside?.disconnect();
+    this.beside = id ? this.#kept(id) : null;
+    void this.beside?.open(null);
+  }
+
+  #kept(id: string): Room {
     const room = this.#rooms.get(id) ?? new Room(id);
     this.#rooms.delete(id);
     this.#rooms.set(id, room);
     this.#forget();
-    this.current = room;
-    void room.open(seq);
+    return room;
   }
 
   close(): void {

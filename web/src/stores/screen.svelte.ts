@@ -5,8 +5,8 @@ import { openPermissions, shellCommand } from '../lib/sessions';
 import { ASKED, eventQuery } from '../lib/events';
 import { askedInNoTurn, type Permission } from '../lib/permissions';
 import type { EventPage, FollowSignal, ScreenEntry, SessionEntry, StateAnswer } from '../lib/types';
-import { hall } from './hall.svelte';
 import { live } from './live.svelte';
+import { needs } from './needs.svelte';
 import { sessions } from './sessions.svelte';
 
 /** A question of a session, and the conversation in which it can be answered. */
@@ -20,9 +20,9 @@ export async function attachCommand(id: string): Promise<string> {
   return shellCommand((await get<{ argv: string[] }>(`/sessions/${id}/attach`)).argv);
 }
 
-/** Returns the open questions of a session, in all conversations that wait for a person. */
+/** Returns the open questions of a session, in all conversations with something for you. */
 export async function askedBy({ id }: SessionEntry): Promise<Asked[]> {
-  const threads = new Set([id, ...hall.waiting.map((thread) => thread.id)]);
+  const threads = new Set([id, ...needs.list.map((need) => need.thread)]);
   return (await Promise.all([...threads].map((thread) => askedIn(thread, id)))).flat();
 }
 

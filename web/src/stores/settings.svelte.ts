@@ -9,9 +9,10 @@ interface Saved {
   stream: boolean;
   panel: boolean;
   ring: boolean;
+  letters: boolean;
 }
 
-const DEFAULTS: Saved = { theme: 'system', stream: true, panel: true, ring: true };
+const DEFAULTS: Saved = { theme: 'system', stream: true, panel: true, ring: true, letters: true };
 
 class Settings {
   #saved = $state<Saved>({ ...DEFAULTS, ...load<globalThis.Partial<Saved>>('settings', {}) });
@@ -56,6 +57,14 @@ class Settings {
   }
   set ring(ring: boolean) {
     this.#change({ ring });
+  }
+
+  /** True if single letters are shortcuts. */
+  get letters(): boolean {
+    return this.#saved.letters;
+  }
+  set letters(letters: boolean) {
+    this.#change({ letters });
   }
 
   #change(change: globalThis.Partial<Saved>): void {

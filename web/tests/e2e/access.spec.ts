@@ -32,7 +32,7 @@ for (const [size, width, height] of [
 
     test('first run, and an empty conversation', async ({ page, server }) => {
       await page.goto(server.url);
-      await expect(page.getByRole('heading', { name: /Welcome/ })).toBeVisible();
+      await expect(page.getByRole('heading', { name: /Talk with several agents/ })).toBeVisible();
       await check(page, 'first run');
       const thread = await server.begin('Nobody');
       await page.goto(`${server.url}/t/${thread}`);

@@ -31,7 +31,7 @@ async function choose(page: Page, button: string, item: string): Promise<void> {
 
 test('begin, invite, speak, mute, rename, archive', async ({ page, server }) => {
   await page.goto(server.url);
-  await expect(page.getByRole('heading', { name: /Welcome/ })).toBeVisible();
+  await expect(page.getByRole('heading', { name: /Talk with several agents/ })).toBeVisible();
   await page.keyboard.press('n');
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
   await page.keyboard.type('By hand');
@@ -49,7 +49,7 @@ test('begin, invite, speak, mute, rename, archive', async ({ page, server }) => 
   await tabTo(page, 'textbox', 'Nickname');
   await page.keyboard.type('Tess');
   await page.keyboard.press('Enter');
-  await expect(participant(page, 'Tess')).toContainText('listening');
+  await expect(participant(page, 'Tess')).toContainText('ready');
 
   await page.keyboard.press('m');
   await expect(box(page)).toBeFocused();
@@ -83,11 +83,11 @@ test('begin, invite, speak, mute, rename, archive', async ({ page, server }) => 
 });
 
 test('start an example, pause, resume, ask for a reply, stop, search, export', async ({ page, server }) => {
-  const slow = await server.begin('Slow', ['sleepy'], 'mention_only');
   await page.goto(server.url);
   await tabTo(page, 'button', /Start.*second opinion/);
   await page.keyboard.press('Enter');
   await expect(messagesOf(page, 'analyst').first()).toBeVisible();
+  const slow = await server.begin('Slow', ['sleepy'], 'mention_only');
   await tabTo(page, 'button', 'Pause');
   await page.keyboard.press('Enter');
   await expect(page.getByText('Paused. Agents stand still')).toBeVisible();

@@ -20,17 +20,17 @@ test('the server dies and comes back; nothing is lost or doubled', async ({ page
   const thread = await server.begin('Phoenix', ['sleepy'], 'mention_only');
   await page.goto(`${server.url}/t/${thread}`);
   await say(page, '@sleepy think');
-  await expect(page.getByText(/thinks ·/)).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Who speaks' }).getByText(/thinking ·/)).toBeVisible();
   await server.kill();
   await expect(page.getByText('The server cannot be reached.')).toBeVisible();
   await server.start();
   await expect(page.getByText('The server cannot be reached.')).toHaveCount(0);
-  await expect(page.getByText(/thinks ·/)).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Who speaks' }).getByText(/thinking ·/)).toBeVisible();
   await say(page, 'still here');
   await expect(shown(page, 'still here')).toHaveCount(1);
   await page.reload();
   await expect(shown(page, 'still here')).toHaveCount(1);
-  await expect(page.getByText(/thinks ·/)).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Who speaks' }).getByText(/thinking ·/)).toBeVisible();
 });
 
 test('what could not be opened opens once the server is back', async ({ page, server }) => {

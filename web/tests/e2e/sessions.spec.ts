@@ -179,7 +179,7 @@ test('the clock of who asks goes on from where it stood: what a person takes to 
     .getByRole('button', { name: /allow/i })
     .click();
   // Holds from the first figure on, even before the server has reported the moved deadline.
-  const figures = strip.getByText(/(thinks|speaks) · [\d.]+ s/);
+  const figures = strip.getByText(/(thinking|writing) · [\d.]+ s/);
   for (const when of ['at once', 'after a reload']) {
     const [, shown] = /· ([\d.]+) s/.exec((await figures.textContent()) ?? '') ?? [];
     expect(Number(shown) * 1_000, when).toBeLessThanOrEqual(Date.now() - sent - thought);
@@ -267,9 +267,9 @@ test('work is interrupted', async ({ page, server }) => {
   await page.keyboard.type('Go on for ever. [work:hold]');
   await page.keyboard.press('Enter');
   const detail = page.getByRole('article', { name: 'Session anna' });
-  await expect(detail.locator('header')).toContainText('busy');
+  await expect(detail.locator('header')).toContainText('thinking');
   await detail.getByRole('button', { name: 'Interrupt' }).click();
-  await expect(detail.locator('header')).toContainText('idle');
+  await expect(detail.locator('header')).toContainText('ready');
 });
 
 test('its conversation is marked and grouped, and it can be invited into another one', async ({ page, server }) => {

@@ -35,7 +35,7 @@ test('a reply grows, keeps its place, and ends with its reasons and its price', 
   const writing = page.getByRole('article', { name: 'ann is writing' });
   await expect(writing).toContainText('First we look, then we');
   await expect(writing.locator('strong')).toHaveText('we look');
-  await expect(page.getByRole('group', { name: 'Who speaks' })).toContainText('speaks ·');
+  await expect(page.getByRole('group', { name: 'Who speaks' })).toContainText('writing ·');
   await expect(page.getByRole('log')).not.toContainText('First');
   const top = (await writing.boundingBox())!.y;
   await page.reload();

@@ -105,7 +105,7 @@ test('a person, an agent of the server and two of other programs talk until the 
   await expect(messagesOf(page, 'bob')).toContainText('For a first round.');
 
   // Both are connected, and shown by name.
-  await expect(participant(page, 'ada')).toContainText('listening');
+  await expect(participant(page, 'ada')).toContainText('ready');
   await expect(participant(page, 'bob')).not.toContainText(/offline|elsewhere|[0-9a-f]{8}-/);
 
   await page.keyboard.press('i');

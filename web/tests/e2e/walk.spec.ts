@@ -32,7 +32,7 @@ test('a conversation of one’s own: create, invite, mention, mute, rename, expo
   await page.getByLabel('Nickname').fill('Ada');
   await expect(page.getByLabel('Id', { exact: true })).toHaveValue('ada');
   await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
-  await expect(participant(page, 'Ada')).toContainText('listening');
+  await expect(participant(page, 'Ada')).toContainText('ready');
 
   await say(page, '@Ada show me');
   await expect(messagesOf(page, 'Ada')).toBeVisible();
@@ -43,7 +43,7 @@ test('a conversation of one’s own: create, invite, mention, mute, rename, expo
   await page.getByRole('menuitem', { name: 'Mute' }).click();
   await expect(participant(page, 'Ada')).toContainText('muted');
   await participant(page, 'Ada').getByRole('button', { name: 'Unmute Ada' }).click();
-  await expect(participant(page, 'Ada')).toContainText('listening');
+  await expect(participant(page, 'Ada')).toContainText('ready');
 
   const more = page.getByRole('button', { name: 'More about this conversation' });
   await more.click();

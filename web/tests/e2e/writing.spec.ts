@@ -10,7 +10,7 @@ test('names are completed by keyboard, with nickname, role and state', async ({ 
   await box(page).pressSequentially('well, @');
   await expect(page.getByRole('option')).toHaveCount(2);
   await page.keyboard.type('arch');
-  await expect(page.getByRole('option')).toHaveText(/Paula.*@planner · architect · listening/);
+  await expect(page.getByRole('option')).toHaveText(/Paula.*@planner · architect · ready/);
   await page.keyboard.press('Tab');
   await expect(box(page)).toHaveValue('well, @planner ');
   await expect(page.getByRole('option')).toHaveCount(0);
@@ -163,7 +163,7 @@ test('the strip shows who speaks, who is next, who passed, and how much is used'
   await running(server, thread, 'sleepy');
   const strip = page.getByRole('group', { name: 'Who speaks' });
   await expect(strip.getByRole('img', { name: 'coder: answered' })).toBeVisible();
-  await expect(strip).toContainText(/sleepy\s*thinks · \d/);
+  await expect(strip).toContainText(/sleepy\s*thinking · \d/);
   await expect(strip).toContainText(/quiet\s*may reply/);
   await expect(strip).toContainText('1 of 3 replies');
 });

@@ -1,7 +1,7 @@
 /** The agents and conversations in the pictures. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { Server } from '../server';
@@ -58,6 +58,22 @@ screen = "claude"
 summary = "Repeats what it is told."
 profile = { model = "none" }
 `;
+
+/** An agent of another program asks, in a room of its own, if it may start a program. */
+export async function wish(server: Server, room: string): Promise<string> {
+  const thread = await server.begin(room, [`${room}:elsewhere`], 'mention_only');
+  const scopes = ['threads:read', 'threads:write', 'sessions:drive'];
+  const { token } = await server.post<{ token: string }>('/tokens', { principal: room, kind: 'agent', scopes });
+  const folder = join(server.folder, room);
+  mkdirSync(folder);
+  const asked = await fetch(`${server.url}/sessions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ client: 'fake', name: `${room}-child`, cwd: folder, thread }),
+  });
+  if (asked.status !== 202) throw new Error(`${asked.status} ${await asked.text()}`);
+  return thread;
+}
 
 export async function wait(condition: () => Promise<boolean>): Promise<void> {
   const until = Date.now() + 60_000;

@@ -15,7 +15,7 @@ const message = 'Message';
 
 test('first run', async ({ page }) => {
   await page.goto(server.url);
-  await expect(page.getByRole('heading', { name: /Welcome/ })).toBeVisible();
+  await expect(page.getByRole('heading', { name: /Talk with several agents/ })).toBeVisible();
   await shoot(page, 'first-run');
 });
 
@@ -47,7 +47,7 @@ test('somebody thinks, another waits', async ({ page }) => {
   await page.goto(`${server.url}/t/${thread}`);
   await server.say(thread, '@planner and @sleepy, what is next?');
   await running(server, thread, 'sleepy');
-  await expect(page.getByText(/thinks ·/)).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Who speaks' }).getByText(/thinking ·/)).toBeVisible();
   await shoot(page, 'thinking');
   await server.say(thread, 'And one more thing, when you are done.');
   await server.control(thread, { pause: { on: true } });

@@ -34,6 +34,11 @@ async fn a_program_that_finds_no_place_waits_says_so_and_runs_when_there_is_one(
             .await
     );
     assert_eq!(detail(&one).await, "");
+    let listed = async || {
+        let list = server.ok(&["list"]);
+        list.contains("slow thinking") && list.contains("slow next")
+    };
+    assert!(comes_about(listed).await, "{}", server.ok(&["list"]));
     let state = server.get(&format!("/threads/{two}/turns")).await;
     assert_eq!(state["turns"][0]["started_at"], Value::Null, "its time does not run");
     assert_eq!(std::fs::read_to_string(&going).unwrap().lines().count(), 1);

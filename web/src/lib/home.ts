@@ -1,0 +1,74 @@
+/** Words and orders of the home view. */
+
+import type { AgentEntry, Need, Occupation } from './types';
+import { HUES } from './palette';
+
+/** Returns the place of a participant among the colours. It depends on the id alone. */
+export function hueOf(id: string): number {
+  let sum = 0;
+  for (const letter of id) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973;
+  return sum % HUES;
+}
+
+/** The words of state, those of stuck agents first. */
+const RANKS = ['asks', 'waits', 'paused', 'working', 'writing', 'thinking', 'queued'];
+
+function rank(state: Occupation): number {
+  return RANKS.indexOf(state.word);
+}
+
+/** True if a state is a row of its own: not one of your needs, and not a pause without a turn. */
+function isOwnRow(state: Occupation, needs: readonly Need[]): boolean {
+  const isNeed = state.asks_you && needs.some((need) => need.permission && need.thread === (state.at ?? state.thread));
+  return !isNeed && (state.word !== 'paused' || Boolean(state.turn));
+}
+
+/**
+ * Returns one state for each agent, stuck ones first. A session has one state in all its rooms; it
+ * is shown in the room of its work. An agent whose question is among your needs is not shown.
+ */
+export function atWork(states: readonly Occupation[], needs: readonly Need[]): Occupation[] {
+  const shown = new Map<string, Occupation>();
+  for (const state of states.filter((one) => isOwnRow(one, needs))) {
+    const key = state.session ?? `${state.thread} ${state.participant}`;
+    const before = shown.get(key);
+    if (!before || (!state.at && before.at)) shown.set(key, state);
+  }
+  return [...shown.values()].sort((one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : 1));
+}
+
+/**
+ * Returns the sentence about an agent after its name: who keeps it waiting, and who keeps that one
+ * waiting.
+ */
+export function sentenceOf(state: Occupation, all: readonly Occupation[]): string {
+  const first = all.find((one) => one.thread === state.thread && one.participant === state.waits_for);
+  if (!first || !['asks', 'waits'].includes(first.word)) return state.says;
+  return `${state.says}, who ${first.says}`;
+}
+
+/** Returns the agents that a message may ask: configured and found ones before the demos. */
+export function askable(agents: readonly AgentEntry[]): AgentEntry[] {
+  const place = (agent: AgentEntry) => ['configured', 'discovered', 'built-in'].indexOf(agent.origin);
+  return [...agents].sort((one, other) => place(one) - place(other));
+}
+
+/** Returns the agents that a message names by `@`. */
+export function namedIn(text: string, agents: readonly AgentEntry[]): AgentEntry[] {
+  const names = new Set(
+    Array.from(text.matchAll(/(?:^|[\s(])@([A-Za-z0-9._:-]+)/g), (match) => match[1]?.toLowerCase()),
+  );
+  return agents.filter((agent) => names.has(agent.client.toLowerCase()));
+}
+
+/** Returns a title for a room that begins with a message. */
+export function titleOf(text: string): string {
+  const line =
+    text
+      .trim()
+      .split('\n')[0]
+      ?.replace(/@[A-Za-z0-9._:-]+[,:]?\s*/g, '')
+      .trim() ?? '';
+  const words = line.length > 48 ? `${line.slice(0, 48).replace(/\s+\S*$/, '')}…` : line;
+  return words || 'New room';
+}

@@ -1,0 +1,62 @@
+/** Needs in words. */
+
+import { summary } from './markdown';
+import { reveal } from './reveal';
+import { clockTime } from './time';
+import type { Need, PermissionEvent } from './types';
+import { GUARDS } from './words';
+
+type Asked = Extract<PermissionEvent, { event: 'requested' }>;
+
+/** Returns the question of a need; null if the need is none. */
+export function askedIn(need: Need): Asked | null {
+  const content = need.event?.content as PermissionEvent | undefined;
+  return content?.event === 'requested' ? content : null;
+}
+
+/** Returns what a need is about in one line, to follow the name. */
+export function lineOf(need: Need): string {
+  const asked = askedIn(need);
+  const action = asked ? visible(asked.action) : '';
+  switch (need.kind) {
+    case 'permission':
+      return `wants: ${action}`;
+    case 'question':
+      return `asks: ${action}`;
+    case 'missed':
+      return `gave up at ${need.since ? clockTime(need.since) : 'some time'}: ${action}`;
+    case 'guard':
+      return GUARDS[need.guard ?? ''] ?? 'A guard holds the floor.';
+    case 'piece':
+      return 'You have the piece.';
+    case 'harvest':
+      return 'You are asked for the harvest.';
+    case 'failure':
+      return `failed: ${need.event?.meta?.error?.message ?? 'no cause is known'}`;
+    default:
+      return summary(String(need.event?.content ?? ''), 140);
+  }
+}
+
+/** Returns a text in one line, with invisible characters spelled out. */
+function visible(text: string): string {
+  return reveal(text.replace(/\s+/g, ' ').slice(0, 160))
+    .map((part) => (part.spelled ? `[${part.text}]` : part.text))
+    .join('');
+}
+
+/** Returns the options of a question in one line. */
+export function optionsOf(need: Need): string {
+  return (askedIn(need)?.options ?? []).map((option) => option.label).join(' · ');
+}
+
+const MINUTE = 60_000;
+
+/** Returns the age of a need: `now`, `4 min`, `2 h`, `3 d`. */
+export function ageOf(since: string | null | undefined, now: number): string {
+  if (!since) return '';
+  const minutes = Math.floor((now - Date.parse(since)) / MINUTE);
+  if (minutes < 1) return 'now';
+  if (minutes < 60) return `${minutes} min`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`;
+}

@@ -1,0 +1,66 @@
+/** The states of participants, as the server tells them. The page works out none itself. */
+
+import { SvelteMap } from 'svelte/reactivity';
+import { get } from '../lib/client';
+import type { Occupation } from '../lib/types';
+import { ME, SERVER } from '../lib/words';
+
+/** Words of participants that do something, or are about to. */
+const AT_WORK = new Set(['asks', 'writing', 'working', 'thinking', 'waits', 'queued', 'paused']);
+
+class States {
+  /** Thread → participant → state. */
+  #all = new SvelteMap<string, SvelteMap<string, Occupation>>();
+
+  /** Takes states of the server. Those of other participants stay. */
+  learn(states: readonly (Occupation | null | undefined)[]): void {
+    for (const state of states) {
+      if (!state) continue;
+      const thread = this.#all.get(state.thread) ?? new SvelteMap<string, Occupation>();
+      thread.set(state.participant, state);
+      this.#all.set(state.thread, thread);
+    }
+  }
+
+  /** Asks for the states in all threads. Participants that are not in the answer rest. */
+  async load(): Promise<void> {
+    try {
+      const { states } = await get<{ states: Occupation[] }>('/states');
+      const listed = new Set(states.map((state) => `${state.thread} ${state.participant}`));
+      for (const state of this.#every())
+        if (AT_WORK.has(state.word) && !listed.has(`${state.thread} ${state.participant}`))
+          this.#all.get(state.thread)?.delete(state.participant);
+      this.learn(states);
+    } catch {
+      // The next connection asks again.
+    }
+  }
+
+  of(thread: string, participant: string): Occupation | undefined {
+    return this.#all.get(thread)?.get(participant);
+  }
+
+  forget(thread: string): void {
+    this.#all.delete(thread);
+  }
+
+  /** Returns the others that do something in a conversation, those that ask first. */
+  busyIn(thread: string): Occupation[] {
+    const there = [...(this.#all.get(thread)?.values() ?? [])].filter((state) => !isOwn(state));
+    const busy = there.filter((state) => ['asks', 'writing', 'working', 'thinking'].includes(state.word));
+    return busy.sort((one, other) => Number(other.word === 'asks') - Number(one.word === 'asks'));
+  }
+
+  /** The participants that do something, or are about to, in any conversation. */
+  atWork = $derived.by(() => this.#every().filter((state) => AT_WORK.has(state.word) && !isOwn(state)));
+
+  #every(): Occupation[] {
+    return [...this.#all.values()].flatMap((thread) => [...thread.values()]);
+  }
+}
+
+function isOwn(state: Occupation): boolean {
+  return state.participant === ME || state.participant === SERVER;
+}
+
+export const states = new States();
