@@ -399,9 +399,11 @@ export interface paths {
         };
         /**
          * Streams notifications of all threads: unnamed events with a thread and its new head.
-         * @description Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-         *     activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-         *     that the client was too slow and has to list them again.
+         * @description Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+         *     that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+         *     a session began, ended or changed its activity, or a link changed. List threads and sessions
+         *     after opening the stream. `resync` means that the client was too slow and has to list them
+         *     again.
          *
          *     With `follow` or `screens`, the same stream also brings what the streams of these threads and
          *     terminals bring, so that a client needs one connection. Its first event is `open`, with the
@@ -665,6 +667,30 @@ export interface paths {
         };
         /** Returns the metrics of the server, in the text format of Prometheus. */
         get: operations["read_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/needs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what waits for a reader, oldest first: agents' questions, guards that hold a floor, the
+         *     talking piece, and unseen failures, mentions and questions that ended without an answer.
+         * @description Only what the caller may answer is listed; an agent gets an empty list. Questions and guards
+         *     wait until they are answered. Failures, mentions and missed questions wait until `PUT
+         *     /threads/{id}/read` passes them; they are searched among the newest 600 events of the 100
+         *     threads with the newest unread events. `/events/stream` sends each change as a `needs` signal.
+         */
+        get: operations["read_needs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1084,6 +1110,28 @@ export interface paths {
          * @description Open `GET /events/stream` before, so that no change between the two is missed.
          */
         get: operations["read_start"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/states": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the participants that do something now, or are about to, in all threads.
+         * @description The stream `/events/stream` sends each change as a `states` signal, at most four times a second
+         *     for a participant. A participant that is not listed is ready, muted or away, or its session has
+         *     ended; `GET /threads/{id}/state` has the states of all participants of a thread.
+         */
+        get: operations["read_states"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2613,6 +2661,7 @@ export interface components {
         InvitedEntry: {
             /** @description Index in the order of invitations, from 0. Views choose a colour by it. */
             color: number;
+            doing?: components["schemas"]["OccupationEntry"] | null;
             /**
              * @description The name by which people write a session of another computer, such as
              *     `builder@workstation`.
@@ -2829,6 +2878,53 @@ export interface components {
             unproven?: boolean;
             /** @description `moothall` if the server wrote the message on the speaker's behalf; otherwise absent. */
             via?: string | null;
+        };
+        /** @description Something that waits for the reader. */
+        NeedEntry: {
+            /** @description Number of earlier unseen messages to the reader. */
+            earlier?: number | null;
+            event?: components["schemas"]["Envelope"] | null;
+            /** @description Guard that holds the floor: `exchanges`, `pair`, `repeat` or `stopped`. */
+            guard?: string | null;
+            /** @description Id of the entry. It stays the same for as long as the entry waits. */
+            id: string;
+            /**
+             * @description Kind of the entry: `permission`, `question`, `guard`, `piece`, `harvest`, `failure`,
+             *     `mention` or `missed`.
+             */
+            kind: string;
+            /** @description Name of that participant. */
+            name?: string | null;
+            /** @description Id of the participant that asks, failed or wrote; absent for a guard and the piece. */
+            participant?: string | null;
+            /**
+             * Format: int64
+             * @description Position with which the reader's mark passes the entry; absent if it waits for an answer.
+             */
+            passed_at?: number | null;
+            /** @description Id of the permission by which a question is answered. */
+            permission?: string | null;
+            /** @description Start of the wait; absent if not known. */
+            since?: string | null;
+            /** @description Id of the thread. */
+            thread: string;
+            /** @description Title of the thread. */
+            title: string;
+        };
+        /** @description Answer of `GET /needs`. */
+        NeedsAnswer: {
+            /** @description Entries that wait for the reader, oldest first. */
+            needs: components["schemas"]["NeedEntry"][];
+        };
+        /** @description The `needs` signal of `GET /events/stream`: all that waits for the reader in one thread now. */
+        NeedsSignal: {
+            /**
+             * @description Entries that wait for the reader there, oldest first. They replace the thread's earlier
+             *     ones.
+             */
+            needs: components["schemas"]["NeedEntry"][];
+            /** @description Id of the thread. */
+            thread: string;
         };
         /** @description Body of `POST /permissions/{id}/answer`. */
         NewAnswer: {
@@ -3121,6 +3217,48 @@ export interface components {
             reason: string;
             /** @description The reason in words, with the names of this conversation. */
             text: string;
+        };
+        /** @description The state of a participant in one word. A session has one state in all of its threads. */
+        OccupationEntry: {
+            /** @description True if the participant asks a question that the reader may answer. */
+            asks_you?: boolean;
+            /**
+             * @description Id of the thread in which the session works or asks, if it is another one that the reader
+             *     reads.
+             */
+            at?: string | null;
+            /** @description True if the session works or waits in a thread that the reader does not read. */
+            elsewhere?: boolean;
+            /** @description The use of the tool in a few words. Of a session, only for readers of its screen. */
+            line?: string | null;
+            /** @description Name of the participant. */
+            name: string;
+            /** @description Id of the participant. */
+            participant: string;
+            /** @description Place among those that are asked next, from 1. */
+            place?: number | null;
+            /**
+             * @description The state in words for people, after the participant's name: `asks you`, `waits for ann`,
+             *     `3rd`.
+             */
+            says: string;
+            /** @description Id of the session that the participant is. */
+            session?: string | null;
+            /** @description Start of the state; absent if no clock runs. */
+            since?: string | null;
+            /** @description Id of the thread. */
+            thread: string;
+            /** @description Name of the tool that the participant uses; absent if not known. */
+            tool?: string | null;
+            /** @description Id of the participant's open turn in this thread. */
+            turn?: string | null;
+            /** @description Id of the participant whose turn comes before. */
+            waits_for?: string | null;
+            /**
+             * @description The word: `thinking`, `writing`, `working`, `asks`, `waits`, `queued`, `paused`, `muted`,
+             *     `ready`, `away` or `ended`.
+             */
+            word: string;
         };
         /** @description A turn that was granted and has not ended. */
         OpenTurn: {
@@ -3532,6 +3670,7 @@ export interface components {
             computer?: string | null;
             /** @description Working folder of the program. */
             cwd: string;
+            doing?: components["schemas"]["OccupationEntry"] | null;
             ended?: components["schemas"]["SessionEnd"] | null;
             /** @description Id of the session and of its home, the thread with the messages to this session alone. */
             id: string;
@@ -3614,6 +3753,21 @@ export interface components {
             /** @description Always `asked`: nothing was done yet. */
             state: string;
             /** @description Id of the thread in which a person is asked. */
+            thread: string;
+        };
+        /** @description Answer of `GET /states`. */
+        StatesAnswer: {
+            /**
+             * @description The states, by thread, in the order of invitations. A participant that is not listed is
+             *     ready, muted or away, or its session has ended.
+             */
+            states: components["schemas"]["OccupationEntry"][];
+        };
+        /** @description The `states` signal of `GET /events/stream`: states that have changed. */
+        StatesSignal: {
+            /** @description The new states. A participant that is not named keeps its state. */
+            states: components["schemas"]["OccupationEntry"][];
+            /** @description Id of the thread of the participants. */
             thread: string;
         };
         /** @description Answer of `POST /threads/{id}/stop`. */
@@ -5176,6 +5330,8 @@ export interface operations {
     stream_hall: {
         parameters: {
             query?: {
+                /** @description The reader of `needs`; by default the caller, or `user` without a credential. */
+                as?: string;
                 /** @description Threads to follow, separated by commas, at most 16: each an id, or `id:position` to begin after that position. May be empty, for a stream that follows threads later. */
                 follow?: string;
                 /** @description Sessions whose screens to show, separated by commas, at most 4. */
@@ -5849,6 +6005,49 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_needs: {
+        parameters: {
+            query?: {
+                /** @description Only what waits in this thread. */
+                thread?: string;
+                /** @description The reader; by default the caller, or `user` without a credential. */
+                as?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /needs`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NeedsAnswer"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
@@ -6899,6 +7098,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HallStart"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_states: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /states`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatesAnswer"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { hashes, withEarlySkeleton, withIcon } from './finish.ts';
+import { hashes, withEarlyFont, withEarlySkeleton, withIcon } from './finish.ts';
 
 const PAGE = `<head>
     <script>let a = 1;</script>
@@ -12,6 +12,11 @@ it('lets the style wait behind the skeleton', () => {
   const page = withEarlySkeleton(PAGE);
   expect(page.indexOf('rel="stylesheet"')).toBeGreaterThan(page.indexOf('skeleton'));
   expect(page.indexOf('rel="preload"')).toBeLessThan(page.indexOf('<body>'));
+});
+
+it('has the font fetched early', () => {
+  const page = withEarlyFont(PAGE, ['index-1.css', 'inter-1.woff2']);
+  expect(page.indexOf('href="/assets/inter-1.woff2"')).toBeLessThan(page.indexOf('</head>'));
 });
 
 it('lists the hash of each script and style inside the page', () => {

@@ -22,6 +22,14 @@ export function withEarlySkeleton(html: string): string {
     .replace('<noscript>', `<link rel="stylesheet" crossorigin href="${style[1]}" />\n    <noscript>`);
 }
 
+/** Has the font fetched with the style, which names it. */
+export function withEarlyFont(html: string, files: readonly string[]): string {
+  const font = files.find((name) => name.endsWith('.woff2'));
+  if (font === undefined) return html;
+  const link = `<link rel="preload" as="font" type="font/woff2" crossorigin href="/assets/${font}" />`;
+  return html.replace('</head>', `  ${link}\n  </head>`);
+}
+
 /** Puts an icon into the page. */
 export function withIcon(html: string, svg: string): string {
   const data = `data:image/svg+xml,${encodeURIComponent(svg.trim())}`;
@@ -66,7 +74,8 @@ export function finish(): Plugin {
     closeBundle: () => {
       const path = join(folder, 'index.html');
       const icon = readFileSync(join(folder, 'icon.svg'), 'utf8');
-      const html = withIcon(withEarlySkeleton(readFileSync(path, 'utf8')), icon);
+      const early = withEarlyFont(withEarlySkeleton(readFileSync(path, 'utf8')), readdirSync(join(folder, 'assets')));
+      const html = withIcon(early, icon);
       writeFileSync(path, html);
       writeFileSync(join(folder, 'hashes.txt'), hashes(html));
       filesIn(folder).forEach(compress);

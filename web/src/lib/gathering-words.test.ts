@@ -107,13 +107,14 @@ describe('in the list of messages', () => {
     event('gathering', { event: 'beat', number: 1 }),
     event('gathering', { event: 'last_word_asked' }),
     event('notice', { code: 'phase', text: 'hold 1/2. Question.' }),
+    event('gathering', { event: 'closed', because: 'done' }),
   ];
 
-  it('a hand-over is one line, and beats and what is told twice are none', () => {
+  it('what the ring shows is no line, and neither are beats and what is told twice', () => {
     const timeline = new Timeline();
     timeline.append(events);
     const rows = timeline.rows.filter((row) => row.kind === 'line');
-    expect(rows.map((row) => line(row.events, names).text)).toEqual(['Ann passed the piece. The piece is with Bo.']);
+    expect(rows.map((row) => line(row.events, names).text)).toEqual(['The gathering is closed.']);
   });
 
   it('a file tells no beats', () => {

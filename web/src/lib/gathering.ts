@@ -64,6 +64,12 @@ export function isQuiet(event: Envelope): boolean {
   return what === 'beat' || what === 'last_word_asked';
 }
 
+/** True if the ring shows a step, so that the conversation needs no line for it. */
+export function isShownByRing(event: Envelope): boolean {
+  const what = stepOf(event)?.event;
+  return what === 'round_opened' || what === 'piece_given' || what === 'piece_released' || what === 'pass_asked';
+}
+
 /**
  * Returns the events of the gathering from its opening to its close, with the messages of its
  * members.

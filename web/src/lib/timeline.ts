@@ -5,7 +5,7 @@
  * The rows explain past events and decide nothing. Who may speak is the server's decision.
  */
 
-import { isQuiet, stepOf } from './gathering';
+import { isQuiet, isShownByRing } from './gathering';
 import { dayKey } from './time';
 import { Permissions, type Permission } from './permissions';
 import { isOfPerson } from './standing-for';
@@ -185,7 +185,7 @@ export class Timeline {
     const joins =
       before?.kind === 'line' && isArranging(before.event) && isArranging(event) && before.event.from === event.from;
     const isSoon = joins && Date.parse(event.ts) - Date.parse(before.event.ts) < GROUP_MS;
-    if (before?.kind === 'line' && (isSoon || isHandOver(before.event, event))) {
+    if (before?.kind === 'line' && isSoon) {
       this.rows[this.rows.length - 1] = { ...before, events: [...before.events, event] };
     } else {
       this.rows.push({ kind: 'line', key: this.#keys(event), event, events: [event] });
@@ -360,14 +360,9 @@ function isArranging(event: Envelope): boolean {
   return event.type === 'control' || event.type.startsWith('thread.');
 }
 
-/** True if the piece is released and then given. Both share a line. */
-function isHandOver(before: Envelope, event: Envelope): boolean {
-  return stepOf(before)?.event === 'piece_released' && stepOf(event)?.event === 'piece_given';
-}
-
 /** True if an event is not shown to people. */
 function isHidden(event: Envelope): boolean {
-  if (event.type === 'presence' || isQuiet(event)) return true;
+  if (event.type === 'presence' || isQuiet(event) || isShownByRing(event)) return true;
   // A guard that holds the floor sends two notices. The one without `guard` is for clients that
   // know no guards.
   const content = event.content as { code?: string; guard?: string } | null;

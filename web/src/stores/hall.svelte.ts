@@ -19,7 +19,7 @@ import type {
   StatesSignal,
   ThreadEntry,
 } from '../lib/types';
-import { count, ME, SERVER } from '../lib/words';
+import { count, ME } from '../lib/words';
 import { drafted } from './drafts';
 import { live } from './live.svelte';
 import { needs } from './needs.svelte';
@@ -113,6 +113,7 @@ class Hall {
   #return(): void {
     this.sortAgain();
     void this.list().then(() => this.sortAgain());
+    void needs.load();
   }
 
   /** Loads the person, the threads and the sessions in one request. */
@@ -154,7 +155,8 @@ class Hall {
   }
 
   #linked(link: Link, retryAt: number | null, why: ApiError | null): void {
-    if (link === 'refused' && why?.status === 401) session.lost();
+    // Before the person is known, the first request asks for a sign-in.
+    if (link === 'refused' && why?.status === 401 && session.who !== null) session.lost();
     if (link === 'waiting') this.#awaySince ??= Date.now();
     this.link = link;
     this.retryAt = retryAt;

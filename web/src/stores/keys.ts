@@ -1,15 +1,15 @@
 /** Keys that work anywhere on the page. */
 
+import { WIDE } from '../lib/layout';
 import { stop } from './actions';
 import { finder } from './finder.svelte';
+import type { Room } from './room.svelte';
 import { hall } from './hall.svelte';
 import { rooms } from './rooms.svelte';
 import { router } from './router.svelte';
 import { sessions } from './sessions.svelte';
 import { settings } from './settings.svelte';
 import { ui, type Dialog } from './ui.svelte';
-
-const WIDE = '(min-width: 70rem)';
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null;
@@ -78,7 +78,7 @@ export class Keys {
       event.preventDefault();
       return finder.start('');
     }
-    if (event.key === 'Escape') return this.#escape();
+    if (event.key === 'Escape') return this.#escape(event);
     if (event.altKey && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
       event.preventDefault();
       return this.#step(event.key === 'ArrowDown' ? 1 : -1);
@@ -125,13 +125,15 @@ export class Keys {
     else if (rooms.current) ui.drawer = 'panel';
   }
 
-  #escape(): void {
+  #escape(event: KeyboardEvent): void {
     if (ui.drawer) {
       ui.drawer = null;
       return;
     }
     const room = rooms.current;
-    if (ui.dialog || !room || !(isBusy(room.state) || (room.circle.isOpen && !room.circle.now?.stopped))) return;
+    // Without anything to stop, Esc leaves the field, so that letters are shortcuts again.
+    if (!ui.dialog && isTyping(event.target) && !canStop(room)) return (event.target as HTMLElement).blur();
+    if (ui.dialog || !room || !canStop(room)) return;
     if (!ui.toasts.some((toast) => toast.id === this.#warning)) {
       this.#warning = ui.tell('Press Esc again to stop everything.');
       return;
@@ -148,6 +150,11 @@ export class Keys {
     const next = open[at < 0 ? 0 : at + step];
     if (next) router.go(next.id);
   }
+}
+
+/** True if agents speak or will speak in a room, or a gathering is open. */
+function canStop(room: Room | null): boolean {
+  return room !== null && (isBusy(room.state) || (room.circle.isOpen && !room.circle.now?.stopped));
 }
 
 function isBusy(state: { turns: unknown[]; queue: unknown[]; upcoming: unknown[] } | null): boolean {

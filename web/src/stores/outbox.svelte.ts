@@ -200,6 +200,11 @@ export class Outbox {
     return this.#warnings.get(event.id) ?? [];
   }
 
+  /** True if an event was written in this tab. */
+  wrote(event: Envelope): boolean {
+    return this.#keys.has(event.id);
+  }
+
   /** Returns the key of an event's row. */
   keyOf(event: Envelope): string {
     return this.#keys.get(event.id) ?? event.id;

@@ -182,6 +182,12 @@ export class Room {
     );
   }
 
+  /** True unless the end of a turn is known already. The state comes a moment later. */
+  isSpeaking(turn: OpenTurn): boolean {
+    void this.rows;
+    return !this.#over.has(turn.id);
+  }
+
   indexAt(seq: number): number {
     return this.#timeline.indexAt(seq);
   }

@@ -169,7 +169,7 @@ test('final words are announced, and nothing below 24 pixels is pressed', async 
   await messagesOf(page, 'coder').hover();
   const small = await page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('button, a, input, textarea')]
-      .filter((node) => node.checkVisibility() && !node.closest('.prose p, .sr-only'))
+      .filter((node) => node.checkVisibility() && !node.closest('.prose p, .sr-only, .skip'))
       .map((node) => ({ html: node.outerHTML.slice(0, 120), box: node.getBoundingClientRect() }))
       .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24))
       .map(({ html, box }) => `${Math.round(box.width)}×${Math.round(box.height)} ${html}`),

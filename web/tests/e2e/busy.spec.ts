@@ -57,15 +57,28 @@ test('one that waits is taken back before it is sent', async ({ page, thread }) 
   await expect(shown(page, 'seven')).toHaveCount(0);
 });
 
-test('with too many pages open each still reads along, and says why it is late', async ({ page, server, thread }) => {
-  const second = await page.context().newPage();
+test('with too many browsers open each still reads along, and says why it is late', async ({
+  browser,
+  page,
+  server,
+  thread,
+}) => {
+  // Tabs of one browser share a stream. A browser without shared workers has one in each tab.
+  const state = await page.context().storageState();
+  const others = await browser.newContext({ storageState: state, reducedMotion: 'reduce' });
+  await others.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'));
+  const first = await others.newPage();
+  await first.goto(`${server.url}/t/${thread}`);
+  await expect(shown(first, 'began the conversation')).toBeVisible();
+  const second = await others.newPage();
   await second.goto(`${server.url}/t/${thread}`);
   await expect(second.getByText('The server is busy: You have 2 streams open')).toBeVisible();
   await accessible(second);
   await say(page, 'do you hear me?');
   await expect(shown(second, 'do you hear me?')).toBeVisible();
-  await page.goto('about:blank');
+  await first.goto('about:blank');
   await expect(second.getByText('The server is busy')).toHaveCount(0);
   await server.say(thread, 'and now?');
   await expect(shown(second, 'and now?')).toBeVisible();
+  await others.close();
 });

@@ -50,6 +50,10 @@ function panel(page: Page): Locator {
   return page.getByRole('region', { name: 'Gathering' });
 }
 
+function circle(page: Page): Locator {
+  return page.getByRole('region', { name: 'The circle', exact: true });
+}
+
 function seat(page: Page, name: string): Locator {
   return page.getByRole('list', { name: 'The circle, by number' }).getByRole('listitem').filter({ hasText: name });
 }
@@ -65,8 +69,8 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await expect(turn(page)).toContainText('beat 0 of 3, next in');
   await expect(turn(page)).toContainText('Inhale, round 1 of 1.');
   await expect(page).toHaveTitle(/^1 needs you · /);
-  await panel(page).getByText('What you are told at the start').click();
-  await expect(panel(page).getByText('You are Ann (1) in this gathering.')).toBeVisible();
+  await circle(page).getByText('What you are told at the start').click();
+  await expect(circle(page).getByText('You are Ann (1) in this gathering.')).toBeVisible();
   await accessible(page);
 
   // Speaking does not pass the piece.
@@ -84,7 +88,8 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await expect(panel(page).getByText('The piece is with Bo (2).')).toBeVisible();
   await expect(seat(page, 'Bo')).toContainText('has the piece');
   await expect(seat(page, 'Hal')).toContainText('harvester, outside the speaking order');
-  await expect(shown(page, 'You passed the piece. The piece is with Bo.')).toBeVisible();
+  // The ring shows it, so the conversation has no line for it.
+  await expect(shown(page, /passed the piece/)).toHaveCount(0);
   await accessible(page);
 
   // Notifications count the piece in any person's hand. The page knows that it is not hers.
@@ -96,12 +101,11 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await turn(page).getByRole('button', { name: 'Pass to…' }).click();
   await page.getByRole('menuitem', { name: 'Bo' }).click();
   await expect(page.getByText('Bo (2) has the talking piece.')).toBeVisible();
-  await expect(shown(page, 'You passed the piece to Bo.')).toBeVisible();
+  await expect(seat(page, 'Bo')).toContainText('has the piece');
 
   await panel(page).getByRole('button', { name: 'End…' }).click();
   await expect(page.getByRole('dialog')).toContainText('The harvester writes the harvest at once.');
   await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click();
-  await expect(shown(page, 'The time of Bo with the piece was cut short.')).toBeVisible();
   const harvest = page.getByRole('article', { name: 'Harvest' });
   await expect(harvest).toContainText('Revenue grew 8 %');
   await expect(panel(page).getByText('The gathering was ended.')).toBeVisible();
@@ -176,14 +180,15 @@ test('whoever sits at this computer says a last word, and the piece goes on to a
   await expect(turn(page)).toContainText('beat 1 of 1, last word 9:');
   await expect(turn(page)).toContainText('after you Ana (2)');
   await say(page, 'That is all.');
-  await expect(shown(page, 'You said a last word. The piece is with Ana.')).toBeVisible();
   await expect(messagesOf(page, 'Ana').first()).toContainText('held the piece');
   // The next round begins with the first number.
   await expect(turn(page)).toContainText('Your turn is up.');
-  await expect(shown(page, /^Hold, round 1 of 1\./)).toBeVisible();
+  await expect(circle(page)).toContainText('Hold, round 1 of 1.');
   await server.post(`/gatherings/${id}/end`, {});
   await expect(messagesOf(page, 'Hal')).toContainText('wrote the harvest');
-  await expect(panel(page).getByRole('list', { name: 'Phases' })).toContainText('Exhale: 1 round, not held to its end');
+  await expect(circle(page).getByRole('list', { name: 'Phases' })).toContainText(
+    'Exhale: 1 round, not held to its end',
+  );
 });
 
 test('the harvest is asked of whoever sits at this computer, and closes the gathering', async ({ page, server }) => {
@@ -217,7 +222,6 @@ test('whoever is removed keeps their place as somebody who is gone', async ({ pa
   await server.say(id, 'Second.', 'bo');
   await expect(seat(page, 'Bo')).toContainText('has the piece');
   await server.control(id, { uninvite: { participant_id: 'bo' } });
-  await expect(shown(page, 'Bo is gone; the piece goes on. The piece is with Cy.')).toBeVisible();
   await expect(seat(page, 'Bo')).toContainText('is gone');
   await expect(seat(page, 'Cy')).toContainText('has the piece');
 });

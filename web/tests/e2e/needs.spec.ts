@@ -24,7 +24,7 @@ async function told(page: Page, name: RegExp): Promise<void> {
 
 async function nothing(page: Page): Promise<void> {
   await expect(page).not.toHaveTitle(/needs? you/);
-  await expect(page.locator('link[rel="icon"]')).toHaveAttribute('href', '/icon.svg');
+  await expect(page.locator('link[rel="icon"]')).not.toHaveAttribute('href', '/icon-needs.svg');
   await expect(page.getByRole('region', { name: 'Needs you' })).toHaveCount(0);
 }
 

@@ -140,6 +140,8 @@ test('the keyboard alone: switch, walk through messages, reply', async ({ page, 
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1, name: 'Beta' })).toBeVisible();
   await expect(shown(page, 'second')).toBeVisible();
+  await expect(box(page)).toBeFocused();
+  await page.keyboard.press('Escape');
   await page.keyboard.press('k');
   await expect(page.getByRole('article').filter({ hasText: 'second' })).toBeFocused();
   await page.keyboard.press('k');

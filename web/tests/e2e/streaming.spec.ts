@@ -44,7 +44,9 @@ test('a reply grows, keeps its place, and ends with its reasons and its price', 
   model.goOn();
   await expect(messagesOf(page, 'ann')).toContainText('two');
   await expect(writing).toHaveCount(0);
-  await expect(page.getByRole('button', { name: /1,240 tokens/ })).toContainText('$0.004');
+  const note = messagesOf(page, 'ann').getByTestId('note');
+  await expect(note).toContainText('1,240 tokens');
+  await expect(note).toContainText('$0.004');
   await expect(page.getByRole('log')).toContainText('ann: Plan First we look');
 });
 

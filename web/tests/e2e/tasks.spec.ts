@@ -108,6 +108,7 @@ test('a person, an agent of the server and two of other programs talk until the 
   await expect(participant(page, 'ada')).toContainText('ready');
   await expect(participant(page, 'bob')).not.toContainText(/offline|elsewhere|[0-9a-f]{8}-/);
 
+  await page.getByRole('region', { name: 'Messages' }).focus();
   await page.keyboard.press('i');
   const dialog = page.getByRole('dialog', { name: 'Invite' });
   await dialog.getByRole('button', { name: /^analyst/ }).click();

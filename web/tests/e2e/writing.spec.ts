@@ -152,7 +152,7 @@ test('a reply points to its message and leads back to it', async ({ page, server
   await say(page, 'answering the first');
   const answer = page.getByRole('article').filter({ hasText: 'answering the first' });
   await expect(answer).toBeVisible();
-  await answer.getByRole('button', { name: 'Go to the message this replies to' }).click();
+  await answer.getByRole('button', { name: /^Replies to You/ }).click();
   await expect(first.last()).toBeInViewport();
 });
 

@@ -41,7 +41,7 @@ async fn who_waits_for_an_answer_hears_it_or_what_is_asked_first() {
     assert!(shown.contains("rm -r build") && errors.contains("moothall permit"), "{shown}{errors}");
     let read = server.ok(&["tail", "ada", "--no-follow"]);
     assert!(
-        read.contains("asks for permission: Bash")
+        read.contains("asks for permission: $ rm")
             && read.contains("rm -r build")
             && read.contains("moothall permit"),
         "{read}"

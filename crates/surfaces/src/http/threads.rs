@@ -24,8 +24,7 @@ use crate::request::{Body, Params, ThreadId};
 use crate::strict::Inbound;
 use crate::wire::{
     Envelope, ErrorBody, LastMessage, NewThread, OccupationEntry, ThreadCreated, ThreadDeleted,
-    ThreadEntry,
-    ThreadList, ThreadStateAnswer,
+    ThreadEntry, ThreadList, ThreadStateAnswer,
 };
 
 /// Maximum number of threads to which a list adds the newest message.

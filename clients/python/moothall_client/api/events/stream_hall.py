@@ -11,6 +11,7 @@ from ...types import UNSET, Response, Unset
 
 def _get_kwargs(
     *,
+    as_: str | Unset = UNSET,
     follow: str | Unset = UNSET,
     screens: str | Unset = UNSET,
     types: str | Unset = UNSET,
@@ -22,6 +23,8 @@ def _get_kwargs(
         headers["moothall-log"] = moothall_log
 
     params: dict[str, Any] = {}
+
+    params["as"] = as_
 
     params["follow"] = follow
 
@@ -80,6 +83,7 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
     follow: str | Unset = UNSET,
     screens: str | Unset = UNSET,
     types: str | Unset = UNSET,
@@ -88,9 +92,11 @@ def sync_detailed(
 ) -> Response[ErrorBody | str]:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-    that the client was too slow and has to list them again.
+     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+    a session began, ended or changed its activity, or a link changed. List threads and sessions
+    after opening the stream. `resync` means that the client was too slow and has to list them
+    again.
 
     With `follow` or `screens`, the same stream also brings what the streams of these threads and
     terminals bring, so that a client needs one connection. Its first event is `open`, with the
@@ -99,6 +105,7 @@ def sync_detailed(
     are envelopes with `id: <seq>`, and their signals name the turn or the thread.
 
     Args:
+        as_ (str | Unset):
         follow (str | Unset):
         screens (str | Unset):
         types (str | Unset):
@@ -114,6 +121,7 @@ def sync_detailed(
     """
 
     kwargs = _get_kwargs(
+        as_=as_,
         follow=follow,
         screens=screens,
         types=types,
@@ -131,6 +139,7 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
     follow: str | Unset = UNSET,
     screens: str | Unset = UNSET,
     types: str | Unset = UNSET,
@@ -139,9 +148,11 @@ def sync(
 ) -> ErrorBody | str | None:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-    that the client was too slow and has to list them again.
+     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+    a session began, ended or changed its activity, or a link changed. List threads and sessions
+    after opening the stream. `resync` means that the client was too slow and has to list them
+    again.
 
     With `follow` or `screens`, the same stream also brings what the streams of these threads and
     terminals bring, so that a client needs one connection. Its first event is `open`, with the
@@ -150,6 +161,7 @@ def sync(
     are envelopes with `id: <seq>`, and their signals name the turn or the thread.
 
     Args:
+        as_ (str | Unset):
         follow (str | Unset):
         screens (str | Unset):
         types (str | Unset):
@@ -166,6 +178,7 @@ def sync(
 
     return sync_detailed(
         client=client,
+        as_=as_,
         follow=follow,
         screens=screens,
         types=types,
@@ -177,6 +190,7 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
     follow: str | Unset = UNSET,
     screens: str | Unset = UNSET,
     types: str | Unset = UNSET,
@@ -185,9 +199,11 @@ async def asyncio_detailed(
 ) -> Response[ErrorBody | str]:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-    that the client was too slow and has to list them again.
+     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+    a session began, ended or changed its activity, or a link changed. List threads and sessions
+    after opening the stream. `resync` means that the client was too slow and has to list them
+    again.
 
     With `follow` or `screens`, the same stream also brings what the streams of these threads and
     terminals bring, so that a client needs one connection. Its first event is `open`, with the
@@ -196,6 +212,7 @@ async def asyncio_detailed(
     are envelopes with `id: <seq>`, and their signals name the turn or the thread.
 
     Args:
+        as_ (str | Unset):
         follow (str | Unset):
         screens (str | Unset):
         types (str | Unset):
@@ -211,6 +228,7 @@ async def asyncio_detailed(
     """
 
     kwargs = _get_kwargs(
+        as_=as_,
         follow=follow,
         screens=screens,
         types=types,
@@ -226,6 +244,7 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
     follow: str | Unset = UNSET,
     screens: str | Unset = UNSET,
     types: str | Unset = UNSET,
@@ -234,9 +253,11 @@ async def asyncio(
 ) -> ErrorBody | str | None:
     """Streams notifications of all threads: unnamed events with a thread and its new head.
 
-     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
-    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
-    that the client was too slow and has to list them again.
+     Signals have a name: `presence`; `states` with changed states of participants; `needs` with all
+    that waits for the reader in a thread, if something of it may have changed; and `sessions` when
+    a session began, ended or changed its activity, or a link changed. List threads and sessions
+    after opening the stream. `resync` means that the client was too slow and has to list them
+    again.
 
     With `follow` or `screens`, the same stream also brings what the streams of these threads and
     terminals bring, so that a client needs one connection. Its first event is `open`, with the
@@ -245,6 +266,7 @@ async def asyncio(
     are envelopes with `id: <seq>`, and their signals name the turn or the thread.
 
     Args:
+        as_ (str | Unset):
         follow (str | Unset):
         screens (str | Unset):
         types (str | Unset):
@@ -262,6 +284,7 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            as_=as_,
             follow=follow,
             screens=screens,
             types=types,

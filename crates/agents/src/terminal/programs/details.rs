@@ -24,8 +24,8 @@ const ROLES: [(&str, PartRole); 14] = [
 /// The list of single edits within a tool's input.
 const EDITS: &str = "edits";
 
-/// Returns the detail of a tool's use: each part of its input is in it. `None` if the input is no
-/// object, or is empty.
+/// Returns the detail of a tool's use: each part of its input is in it. `None` for an input
+/// without parts.
 pub(super) fn detail(tool: &str, input: &Value) -> Option<ActionDetail> {
     let mut parts = Vec::new();
     for (name, value) in input.as_object()? {

@@ -10,7 +10,7 @@ pub(super) fn offers(payload: &Value) -> Vec<(usize, String)> {
     all.filter_map(|(number, offer)| Some((number, label(offer)?))).collect()
 }
 
-/// Returns the list of changes that takes an offer; empty if there is no such offer.
+/// Returns the list of changes that takes an offer; empty for an offer that was not made.
 pub(super) fn taken(payload: &Value, number: usize) -> Vec<Value> {
     suggestions(payload)
         .get(number)
