@@ -5,7 +5,7 @@
 import type { Page } from '@playwright/test';
 import { CONFIG, settled } from '../screens/stage';
 import { Server } from '../server';
-import { accessible, expect, messagesOf, say, shown, signIn, test } from './fixture';
+import { accessible, expect, messagesOf, say, signInWith, shown, signIn, test } from './fixture';
 
 const conversation = `${CONFIG}\n[budgets]\nconversation = { turns_per_hour = 1 }\n`;
 const hall = `${CONFIG}\n[budgets]\nhall = { turns_per_hour = 1 }\n`;
@@ -80,8 +80,7 @@ test.describe('of the server', () => {
 
   test('says to a person who does not run it that it is not theirs', async ({ page, server }) => {
     const { token } = await server.post<{ token: string }>('/tokens', { principal: 'ann' });
-    await page.goto(`${server.url}/#key=${token}`);
-    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await signInWith(page, server, token);
     await usedUp(page, server);
     await page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Raise…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Raise the budget' });

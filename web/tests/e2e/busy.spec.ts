@@ -4,7 +4,7 @@
  */
 
 import { Server } from '../server';
-import { accessible, box, expect, messagesOf, say, shown, test as base } from './fixture';
+import { accessible, box, expect, messagesOf, say, signInWith, shown, test as base } from './fixture';
 
 const LIMITS = '[limits]\nwrites_per_second = 1\nwrites_burst = 4\nstreams_per_principal = 2\n';
 
@@ -18,8 +18,7 @@ const test = base.extend<{ server: Server; thread: string }>({
   thread: async ({ server, page }, use) => {
     const thread = await server.begin('Rush hour');
     const { token } = await server.post<{ token: string }>('/tokens', { principal: 'ann' });
-    await page.goto(`${server.url}/#key=${token}`);
-    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await signInWith(page, server, token);
     await page.goto(`${server.url}/t/${thread}`);
     await expect(shown(page, 'began the conversation')).toBeVisible();
     await use(thread);

@@ -31,7 +31,14 @@ export const test = base.extend<{ server: Server; config: string }>({
 
 /** Opens the page at the address that the server prints, with its start-up credential. */
 export async function signIn(page: Page, server: Server): Promise<void> {
-  await page.goto(server.page);
+  await signInWith(page, server, server.key);
+}
+
+/** Opens the page with a key, and waits until the server has taken it: another address would drop it. */
+export async function signInWith(page: Page, server: Server, key: string): Promise<void> {
+  const taken = page.waitForResponse((answer) => answer.url() === `${server.url}/session` && answer.ok());
+  await page.goto(`${server.url}/#key=${key}`);
+  await taken;
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
 }
 

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import type { Gathering, NewGathering } from '../../src/lib/types';
 import type { Server } from '../server';
-import { accessible, box, expect, messagesOf, say, shown, signIn, test } from './fixture';
+import { accessible, box, expect, messagesOf, say, signInWith, shown, signIn, test } from './fixture';
 
 const NARROW = { width: 390, height: 844 };
 
@@ -37,8 +37,7 @@ async function gather(server: Server, participants = [ANN, BO, HAL], more = {}):
 /** Opens the gathering as Ann, with a token of her own. */
 async function asAnn(page: Page, server: Server, id: string): Promise<void> {
   const { token } = await server.post<{ token: string }>('/tokens', { principal: 'ann', kind: 'human' });
-  await page.goto(`${server.url}/#key=${token}`);
-  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await signInWith(page, server, token);
   await page.goto(`${server.url}/t/${id}`);
 }
 
