@@ -106,7 +106,7 @@ test('a person, an agent of the server and two of other programs talk until the 
 
   // Both are connected, and shown by name.
   await expect(participant(page, 'ada')).toContainText('ready');
-  await expect(participant(page, 'bob')).not.toContainText(/offline|elsewhere|[0-9a-f]{8}-/);
+  await expect(participant(page, 'bob')).not.toContainText(/away|elsewhere|[0-9a-f]{8}-/);
 
   await page.getByRole('region', { name: 'Messages' }).focus();
   await page.keyboard.press('i');

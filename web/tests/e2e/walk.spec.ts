@@ -96,7 +96,7 @@ test('an agent that runs elsewhere gets words to join with', async ({ page, serv
   await expect(page.getByRole('dialog').locator('pre').first()).toContainText(thread);
   await expect(page.getByRole('dialog').locator('pre').last()).toContainText(/^curl .*as=codex&turns=1'$/);
   await page.getByRole('button', { name: 'Done' }).click();
-  await expect(participant(page, 'codex')).toContainText('offline');
+  await expect(participant(page, 'codex')).toContainText('away');
 });
 
 test('pause, resume, stop one turn, stop everything', async ({ page, server }) => {
