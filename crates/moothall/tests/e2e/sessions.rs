@@ -229,7 +229,11 @@ async fn a_person_answers_what_a_program_asks() {
         (&listed["action"], &listed["options"]),
         (
             &json!("rm -r build"),
-            &json!([{"id": "allow", "label": "allow", "kind": "allow_once"}, {"id": "deny", "label": "deny", "kind": "reject_once"}])
+            &json!([
+                {"id": "allow", "label": "allow", "kind": "allow_once"},
+                {"id": "deny", "label": "deny", "kind": "reject_once"},
+                {"id": "deny-because", "label": "Deny, and say why", "kind": "reject_once", "takes_text": true},
+            ])
         )
     );
     for (args, word) in [

@@ -98,12 +98,15 @@ impl NeedEntry {
 }
 
 /// Returns the word for a need. A question that is answered in own words or by several options asks
-/// for more than permission.
+/// for more than permission; the reason of a refusal does not.
 fn kind_of(need: &PendingNeed) -> &'static str {
     match &need.subject {
         NeedSubject::Card(_) => {
             let asks_more = |options: &[PermissionOption]| {
-                options.iter().any(|option| option.takes_text || option.with_others)
+                let is_more = |option: &PermissionOption| {
+                    option.with_others || (option.takes_text && !option.kind.refuses())
+                };
+                options.iter().any(is_more)
             };
             match need.event.as_ref().map(|recorded| &recorded.event) {
                 Some(
