@@ -38,7 +38,8 @@ pub(super) enum Waiter {
 
 /// The reason why the task woke up.
 enum WakeReason {
-    Mail(Option<Mail>),
+    /// A message of the server; `None` after the last one.
+    Mail(Option<Box<Mail>>),
     Terminal(TerminalEvent),
     Alarm,
     /// A hook stopped waiting for its answer.
@@ -99,7 +100,7 @@ impl Runner {
         while !self.over {
             self.tell_everybody();
             match self.next().await {
-                WakeReason::Mail(Some(mail)) => self.open(mail).await,
+                WakeReason::Mail(Some(mail)) => self.open(*mail).await,
                 WakeReason::Mail(None) => return,
                 WakeReason::Terminal(TerminalEvent::Drawn) => self.tell(Input::Drawn).await,
                 WakeReason::Terminal(TerminalEvent::Died) => self.died(),
@@ -137,7 +138,7 @@ impl Runner {
         let Self { inbox, watching, waiting, alarm, .. } = self;
         tokio::select! {
             biased;
-            mail = inbox.recv() => WakeReason::Mail(mail),
+            mail = inbox.recv() => WakeReason::Mail(mail.map(Box::new)),
             happened = watching.next() => WakeReason::Terminal(happened),
             id = wait_for_withdrawal(waiting) => WakeReason::GaveUp(id),
             () = at(*alarm) => WakeReason::Alarm,

@@ -92,8 +92,6 @@ class Hall {
     addEventListener('focus', () => this.sortAgain());
     // What changes after the connection is up is notified. So the start is read after that.
     await live.begun;
-    void states.load();
-    void needs.load();
     await this.start();
   }
 
@@ -124,6 +122,8 @@ class Hall {
       session.learn(start.session as WhoAmI);
       start.threads.forEach((entry) => this.#listed(entry));
       sessions.begin(start.sessions ?? null, start.no_sessions?.message ?? '');
+      states.learn(start.states);
+      needs.takeAll(start.needs);
       this.phase = 'ready';
       this.sortAgain();
       this.#askMissing(new Set(start.threads.map((entry) => entry.id)), start.next === undefined);
@@ -249,8 +249,8 @@ class Hall {
     const unread = (agrees ? entry.unread : before?.unread) ?? 0;
     const direct = unread > 0 && ((agrees ? entry.direct : before?.direct) ?? before?.direct ?? false);
     const line = last ? { from: last.from, line: last.redacted ? 'erased' : summary(last.text, 80) } : {};
-    // With `direct`, the server has looked for the newest message.
-    const known = entry.direct === undefined ? (before?.known ?? 0) : entry.head;
+    // With `direct`, the server has looked for the newest message, and counted from its own mark.
+    const known = agrees && entry.direct !== undefined ? entry.head : (before?.known ?? 0);
     this.threads.set(entry.id, { ...unknown, ...before, ...rest, ...line, known, unread, direct });
   }
 

@@ -37,6 +37,16 @@ class Needs {
     for (const [id, at] of this.#answered) if (at === thread && !ids.has(id)) this.#answered.delete(id);
   }
 
+  /** Takes all needs of all conversations. */
+  takeAll(needs: readonly Need[]): void {
+    const threads = new Set([...this.#all.keys(), ...needs.map((need) => need.thread)]);
+    for (const thread of threads)
+      this.take(
+        thread,
+        needs.filter((need) => need.thread === thread),
+      );
+  }
+
   load(): Promise<void> {
     this.#loading ??= this.#load().finally(() => (this.#loading = null));
     return this.#loading;
@@ -45,12 +55,7 @@ class Needs {
   async #load(): Promise<void> {
     try {
       const { needs } = await get<{ needs: Need[] }>(`/needs?as=${ME}`);
-      const threads = new Set([...this.#all.keys(), ...needs.map((need) => need.thread)]);
-      for (const thread of threads)
-        this.take(
-          thread,
-          needs.filter((need) => need.thread === thread),
-        );
+      this.takeAll(needs);
     } catch {
       // The next connection asks again.
     }

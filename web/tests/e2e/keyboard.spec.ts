@@ -104,6 +104,8 @@ test('start an example, pause, resume, ask for a reply, stop, search, export', a
   await expect(page).toHaveURL(new RegExp(slow));
   await choose(page, 'What to do with sleepy', 'Ask for a reply now');
   await expect(participant(page, 'sleepy')).toContainText('thinking');
+  // In the message field, Escape leaves the field first.
+  await page.getByRole('region', { name: 'Messages' }).focus();
   await page.keyboard.press('Escape');
   await expect(page.getByText('Press Esc again')).toBeVisible();
   await page.keyboard.press('Escape');

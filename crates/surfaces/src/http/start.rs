@@ -7,25 +7,29 @@ use moothall_engine::door::Door;
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::ids::ParticipantId;
 
-use super::App;
 use super::threads::{ThreadDetail, threads_of};
+use super::{App, needs};
 use crate::ask;
 use crate::error::{ApiError, ApiResult};
 use crate::next_steps::Reader;
 use crate::request::Params;
-use crate::wire::{ErrorBody, HallSessions, HallStart, SessionList, WhoAmI};
+use crate::wire::{
+    ErrorBody, HallSessions, HallStart, NeedEntry, OccupationEntry, SessionList, WhoAmI,
+};
 
 /// Maximum number of threads in the answer. The rest comes with `GET /threads`.
 const THREADS_MAX: usize = 1000;
 
 /// Returns what a client shows first, in one answer: who the caller is, the threads with their
-/// newest messages, and the sessions with their links.
+/// newest messages, the sessions with their links, the states of participants, and what waits for
+/// the reader.
 ///
 /// Open `GET /events/stream` before, so that no change between the two is missed.
 #[utoipa::path(get, path = "/start", operation_id = "read_start", tag = "threads",
     responses((status = 200, body = HallStart), (status = "4XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<HallStart>> {
     let (door, reader) = (params.door(&app.entrance), params.viewing_as()?);
+    let needs_of = needs::reader(&door, reader.clone());
     let detail = ThreadDetail {
         reader: Some(reader.unwrap_or_else(ParticipantId::user)),
         viewer: params.viewer()?,
@@ -45,7 +49,9 @@ pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<Hall
         }
     };
     let session = WhoAmI::of(app.access.mode(), params.caller());
-    Ok(Json(HallStart { session, threads, next, sessions, no_sessions }))
+    let states = door.states().await?.iter().map(OccupationEntry::of).collect();
+    let needs = door.needs(&needs_of).await?.iter().map(NeedEntry::of).collect();
+    Ok(Json(HallStart { session, threads, next, sessions, no_sessions, states, needs }))
 }
 
 /// Returns the live sessions, and the ids of those that have ended: their homes are still listed.

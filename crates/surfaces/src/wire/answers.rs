@@ -12,6 +12,8 @@ use super::control::WireProfile;
 use super::envelope::Envelope;
 use super::error::ErrorDetail;
 use super::link::LinkEntry;
+use super::need::NeedEntry;
+use super::occupation::OccupationEntry;
 use super::session::{ProgramEntry, SessionEntry};
 
 /// Answer of `GET /ping`.
@@ -126,6 +128,10 @@ pub struct HallStart {
     /// Reason for the absence of `sessions`; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_sessions: Option<ErrorDetail>,
+    /// The states of the participants that do something, as in `GET /states`.
+    pub states: Vec<OccupationEntry>,
+    /// What waits for the reader, as in `GET /needs`.
+    pub needs: Vec<NeedEntry>,
 }
 
 /// The sessions of this computer, and their links.
