@@ -169,7 +169,7 @@ class Hall {
     outboxes.goOn();
     // Notifications have no position to resume from, so everything is listed after each further
     // connection.
-    if (!again) return;
+    if (!again) return void reads.tell();
     void reads.tell().then(() => (this.phase === 'failed' ? this.start() : this.list()));
     void states.load();
     void needs.load();
