@@ -130,7 +130,7 @@ pub struct HallStart {
     pub no_sessions: Option<ErrorDetail>,
     /// The states of the participants that do something, as in `GET /states`.
     pub states: Vec<OccupationEntry>,
-    /// What waits for the reader, as in `GET /needs`.
+    /// The needs of the reader, as in `GET /needs`.
     pub needs: Vec<NeedEntry>,
 }
 
