@@ -1106,7 +1106,8 @@ export interface paths {
         };
         /**
          * Returns what a client shows first, in one answer: who the caller is, the threads with their
-         *     newest messages, and the sessions with their links.
+         *     newest messages, the sessions with their links, the states of participants, and what waits for
+         *     the reader.
          * @description Open `GET /events/stream` before, so that no change between the two is missed.
          */
         get: operations["read_start"];
@@ -2599,6 +2600,8 @@ export interface components {
         };
         /** @description Answer of `GET /start`: what a client shows first. */
         HallStart: {
+            /** @description The needs of the reader, as in `GET /needs`. */
+            needs: components["schemas"]["NeedEntry"][];
             /**
              * Format: int64
              * @description Value of `after` of `GET /threads` for further threads; absent if there are none.
@@ -2608,6 +2611,8 @@ export interface components {
             /** @description The caller and its rights. */
             session: components["schemas"]["WhoAmI"];
             sessions?: components["schemas"]["HallSessions"] | null;
+            /** @description The states of the participants that do something, as in `GET /states`. */
+            states: components["schemas"]["OccupationEntry"][];
             /**
              * @description The threads, in the order in which they were created. `read`, `unread` and `direct` are
              *     those of the caller, or of `user` without a credential.

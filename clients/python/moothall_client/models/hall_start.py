@@ -11,6 +11,8 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.error_detail import ErrorDetail
     from ..models.hall_sessions import HallSessions
+    from ..models.need_entry import NeedEntry
+    from ..models.occupation_entry import OccupationEntry
     from ..models.thread_entry import ThreadEntry
     from ..models.who_am_i import WhoAmI
 
@@ -23,7 +25,9 @@ class HallStart:
     """Answer of `GET /start`: what a client shows first.
 
     Attributes:
+        needs (list[NeedEntry]): The needs of the reader, as in `GET /needs`.
         session (WhoAmI): Answer of `GET /session` and `POST /session`: the caller and its rights.
+        states (list[OccupationEntry]): The states of the participants that do something, as in `GET /states`.
         threads (list[ThreadEntry]): The threads, in the order in which they were created. `read`, `unread` and `direct`
             are
             those of the caller, or of `user` without a credential.
@@ -32,7 +36,9 @@ class HallStart:
         sessions (HallSessions | None | Unset):
     """
 
+    needs: list[NeedEntry]
     session: WhoAmI
+    states: list[OccupationEntry]
     threads: list[ThreadEntry]
     next_: int | None | Unset = UNSET
     no_sessions: ErrorDetail | None | Unset = UNSET
@@ -43,7 +49,17 @@ class HallStart:
         from ..models.error_detail import ErrorDetail  # noqa: PLC0415
         from ..models.hall_sessions import HallSessions  # noqa: PLC0415
 
+        needs = []
+        for needs_item_data in self.needs:
+            needs_item = needs_item_data.to_dict()
+            needs.append(needs_item)
+
         session = self.session.to_dict()
+
+        states = []
+        for states_item_data in self.states:
+            states_item = states_item_data.to_dict()
+            states.append(states_item)
 
         threads = []
         for threads_item_data in self.threads:
@@ -76,7 +92,9 @@ class HallStart:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "needs": needs,
                 "session": session,
+                "states": states,
                 "threads": threads,
             }
         )
@@ -93,11 +111,27 @@ class HallStart:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.error_detail import ErrorDetail  # noqa: PLC0415
         from ..models.hall_sessions import HallSessions  # noqa: PLC0415
+        from ..models.need_entry import NeedEntry  # noqa: PLC0415
+        from ..models.occupation_entry import OccupationEntry  # noqa: PLC0415
         from ..models.thread_entry import ThreadEntry  # noqa: PLC0415
         from ..models.who_am_i import WhoAmI  # noqa: PLC0415
 
         d = dict(src_dict)
+        needs = []
+        _needs = d.pop("needs")
+        for needs_item_data in _needs:
+            needs_item = NeedEntry.from_dict(needs_item_data)
+
+            needs.append(needs_item)
+
         session = WhoAmI.from_dict(d.pop("session"))
+
+        states = []
+        _states = d.pop("states")
+        for states_item_data in _states:
+            states_item = OccupationEntry.from_dict(states_item_data)
+
+            states.append(states_item)
 
         threads = []
         _threads = d.pop("threads")
@@ -150,7 +184,9 @@ class HallStart:
         sessions = _parse_sessions(d.pop("sessions", UNSET))
 
         hall_start = cls(
+            needs=needs,
             session=session,
+            states=states,
             threads=threads,
             next_=next_,
             no_sessions=no_sessions,

@@ -60,7 +60,8 @@ def sync_detailed(
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | HallStart]:
     """Returns what a client shows first, in one answer: who the caller is, the threads with their
-    newest messages, and the sessions with their links.
+    newest messages, the sessions with their links, the states of participants, and what waits for
+    the reader.
 
      Open `GET /events/stream` before, so that no change between the two is missed.
 
@@ -86,7 +87,8 @@ def sync(
     client: AuthenticatedClient,
 ) -> ErrorBody | HallStart | None:
     """Returns what a client shows first, in one answer: who the caller is, the threads with their
-    newest messages, and the sessions with their links.
+    newest messages, the sessions with their links, the states of participants, and what waits for
+    the reader.
 
      Open `GET /events/stream` before, so that no change between the two is missed.
 
@@ -108,7 +110,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | HallStart]:
     """Returns what a client shows first, in one answer: who the caller is, the threads with their
-    newest messages, and the sessions with their links.
+    newest messages, the sessions with their links, the states of participants, and what waits for
+    the reader.
 
      Open `GET /events/stream` before, so that no change between the two is missed.
 
@@ -132,7 +135,8 @@ async def asyncio(
     client: AuthenticatedClient,
 ) -> ErrorBody | HallStart | None:
     """Returns what a client shows first, in one answer: who the caller is, the threads with their
-    newest messages, and the sessions with their links.
+    newest messages, the sessions with their links, the states of participants, and what waits for
+    the reader.
 
      Open `GET /events/stream` before, so that no change between the two is missed.
 
