@@ -75,8 +75,8 @@ test('rows keep their places while messages come, until one returns to the windo
 test('a link with a key signs in the tab that is open already', async ({ page, server }) => {
   await page.goto(server.url);
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-  await page.evaluate((url) => (location.href = url), server.page);
-  await page.waitForLoadState();
+  // The page loads again with the new identity.
+  await Promise.all([page.waitForEvent('load'), page.evaluate((url) => (location.href = url), server.page)]);
   await page.getByRole('button', { name: 'Settings' }).click();
   await expect(page.getByRole('menuitem', { name: /Sign out/ })).toBeVisible();
 });

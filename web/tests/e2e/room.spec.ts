@@ -17,8 +17,10 @@ test('a line of text is at most 720 pixels long', async ({ page, server }) => {
 
 test('an agent that thinks has a row where its reply will be, and nothing else moves', async ({ page, server }) => {
   const thread = await server.begin('Thinking', ['sleepy', 'planner'], 'mention_only');
+  // Enough to fill the view: a list that is shorter grows upwards from the message field.
+  for (let n = 0; n < 20; n += 1) await server.say(thread, `Message number ${n}`);
   await page.goto(`${server.url}/t/${thread}`);
-  await expect(shown(page, 'You began the conversation')).toBeVisible();
+  await expect(shown(page, 'Message number 19')).toBeInViewport();
   await page.evaluate(() => {
     const shifts: number[] = [];
     Object.assign(window, { shifts });

@@ -57,10 +57,13 @@ test('a pass is never seen, not even its first letters', async ({ page, server, 
   await page.evaluate(() => {
     const seen = { writing: 0 };
     Object.assign(window, { seen });
-    new MutationObserver(() => (seen.writing += document.querySelectorAll('.writing').length)).observe(document.body, {
-      childList: true,
-      subtree: true,
-    });
+    new MutationObserver(() => (seen.writing += document.querySelectorAll('.writing .prose-block').length)).observe(
+      document.body,
+      {
+        childList: true,
+        subtree: true,
+      },
+    );
   });
   await say(page, 'anything?');
   await settled(server, thread);

@@ -69,7 +69,7 @@ impl ChatService for MatrixRoom {
     }
 
     fn say(&self, number: usize, text: &str) {
-        if number % FAIL_AFTER == 0 && self.is_disturbed.load(Ordering::Relaxed) {
+        if number.is_multiple_of(FAIL_AFTER) && self.is_disturbed.load(Ordering::Relaxed) {
             self.homeserver.fault(match number / FAIL_AFTER % 4 {
                 0 => HomeserverFault::ResetAfter,
                 1 => HomeserverFault::ResetBefore,
