@@ -10,8 +10,8 @@ use crate::server::{Frames, Server, soon};
 async fn state_of(server: &Server, credential: &str, participant: &str) -> Value {
     let (status, answer) = server.with(credential, Method::GET, "/states", Value::Null).await;
     assert_eq!(status, 200, "{answer}");
-    let all = answer["states"].as_array().unwrap().iter();
-    all.filter(|state| state["participant"] == participant).next().cloned().unwrap_or_default()
+    let mut all = answer["states"].as_array().unwrap().iter();
+    all.find(|state| state["participant"] == participant).cloned().unwrap_or_default()
 }
 
 /// Waits until the stream of changes gives a participant this word.
