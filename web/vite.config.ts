@@ -23,6 +23,7 @@ const routes = [
   '/gatherings',
   '/turns',
   '/sessions',
+  '/folders',
   '/links',
   '/permissions',
   '/commands',

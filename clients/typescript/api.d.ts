@@ -442,6 +442,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/folders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the folders in which a program could be started: those inside a folder, and those in which
+         *     sessions worked.
+         */
+        get: operations["list_folders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/gatherings": {
         parameters: {
             query?: never;
@@ -2241,6 +2261,26 @@ export interface components {
              */
             through: number;
         };
+        /** @description Answer of `GET /folders`. */
+        FolderAnswer: {
+            /** @description The folders inside, in the order of their names. Hidden ones are left out. */
+            folders: components["schemas"]["FolderPlace"][];
+            /** @description Absolute path of the folder around it; absent at the top. */
+            parent?: string | null;
+            /** @description Absolute path of the folder whose content is listed. */
+            path: string;
+            /** @description Absolute paths of the folders in which sessions worked, newest first. */
+            recent: string[];
+        };
+        /** @description A folder on the server's computer. */
+        FolderPlace: {
+            /** @description Name of the folder. */
+            name: string;
+            /** @description Absolute path of the folder. */
+            path: string;
+            /** @description True if the folder is the working copy of a repository. */
+            project?: boolean;
+        };
         /** @description The signals `following`, `refused` and `left` of a stream, about one of its sources. */
         FollowSignal: {
             /**
@@ -3500,6 +3540,8 @@ export interface components {
         ProgramEntry: {
             /** @description Name of the program, for `client` of a new session. */
             client: string;
+            /** @description Reason why the program cannot be started now, and how to get it; absent if it is installed. */
+            missing?: string | null;
             /** @description Description of the program, in one sentence. */
             summary: string;
         };
@@ -5407,6 +5449,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FollowsChanged"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_folders: {
+        parameters: {
+            query: {
+                /** @description Name of the program, as whose user the folder is read. */
+                client: string;
+                /** @description Absolute path of a folder on the server's computer; by default the one in which the program would start. */
+                path?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /folders`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FolderAnswer"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */

@@ -38,7 +38,8 @@ export class Server {
       config,
       ...this.more,
     ];
-    const child = spawn(BINARY, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const env = { MOOTHALL_DEMO_PACE: 'instant', ...process.env };
+    const child = spawn(BINARY, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
     const first = await new Promise<{ listening: string; key_file: string }>((resolve, reject) => {
       createInterface({ input: child.stdout }).once('line', (line) =>

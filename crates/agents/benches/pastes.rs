@@ -17,7 +17,7 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{
     Activity, AdoptRequest, Asker, Dialog, HostFault, Key, Launch, Member, NewLink, NewSession,
-    Pane, PaneNews, Paste, PasteReport, SessionHost, SessionId, View,
+    Pane, PaneNews, Paste, PasteReport, ProgramOffer, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
 use moothall_kernel::policy::Policy;
@@ -235,7 +235,7 @@ impl WatchedHost {
 
 #[async_trait]
 impl SessionHost for WatchedHost {
-    fn programs(&self) -> Vec<(String, String)> {
+    fn programs(&self) -> Vec<ProgramOffer> {
         self.host.programs()
     }
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {

@@ -7,7 +7,7 @@
 //! decides about its turns.
 //!
 //! ```
-//! let built_in = moothall_agents::built_in();
+//! let built_in = moothall_agents::built_in(Default::default());
 //! let clients: Vec<&str> = built_in.iter().map(|spec| spec.client.as_str()).collect();
 //! assert_eq!(clients, ["analyst", "writer", "critic"]);
 //! ```
@@ -32,15 +32,15 @@ use strum::VariantArray;
 
 pub use config::{AgentConfig, ConfigFault, ProfileConfig, ReachKey};
 pub use discover::discover;
-use script::Demo;
+use script::{Demo, Pace, PacedDemo};
 
 /// Returns the agents that need no configuration, in the order in which they are invited.
-pub fn built_in() -> Vec<AgentSpec> {
-    Demo::VARIANTS.iter().copied().map(demo).collect()
+pub fn built_in(pace: Pace) -> Vec<AgentSpec> {
+    Demo::VARIANTS.iter().map(|&one| demo(one, pace)).collect()
 }
 
 /// Returns the registry's entry of a built-in agent.
-fn demo(demo: Demo) -> AgentSpec {
+fn demo(demo: Demo, pace: Pace) -> AgentSpec {
     let profile = Profile {
         client: Some(demo.to_string()),
         model: Some("demo".to_owned()),
@@ -52,6 +52,6 @@ fn demo(demo: Demo) -> AgentSpec {
         profile,
         origin: "built-in",
         run_as: None,
-        agent: Arc::new(RunOnce::new(demo)),
+        agent: Arc::new(RunOnce::new(PacedDemo { demo, pace })),
     }
 }

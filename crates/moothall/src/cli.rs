@@ -16,6 +16,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use moothall_agents::script::Pace;
 use moothall_store::Anchor;
 
 pub use self::about::{
@@ -611,6 +612,36 @@ pub struct Serve {
     /// and turn
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text, hide_possible_values = true)]
     pub log: LogFormat,
+    /// Pace of the demo agents: human, or instant for scripts and tests
+    #[arg(
+        long,
+        value_name = "PACE",
+        value_enum,
+        default_value_t = DemoPace::Human,
+        hide_possible_values = true,
+        env = "MOOTHALL_DEMO_PACE",
+        hide_env_values = true
+    )]
+    pub demo_pace: DemoPace,
+}
+
+/// The pace of the demo agents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DemoPace {
+    /// That of a quick human writer
+    #[default]
+    Human,
+    /// At once
+    Instant,
+}
+
+impl From<DemoPace> for Pace {
+    fn from(pace: DemoPace) -> Self {
+        match pace {
+            DemoPace::Human => Pace::Human,
+            DemoPace::Instant => Pace::Instant,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Args)]

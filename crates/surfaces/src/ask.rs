@@ -9,7 +9,8 @@ use moothall_engine::door::{
 };
 use moothall_engine::hall::{HallError, Idempotency};
 use moothall_engine::sessions::{
-    AdoptRequest, Asker, FirstWords, LINK_EXCHANGES_MAX, LastWords, Link, Member, NewLink, Status,
+    AdoptRequest, Asker, FirstWords, FolderQuery, LINK_EXCHANGES_MAX, LastWords, Link, Member,
+    NewLink, Status,
 };
 use moothall_kernel::decide;
 use moothall_kernel::ids::StreamId;
@@ -18,8 +19,9 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{self, stream_id};
 use crate::strict::Inbound;
 use crate::wire::{
-    self, Adoption, LinkEntry, LinkList, MessageSent, NewLinkMember, NewSession, OccupationEntry,
-    ProgramEntry, SendAnswer, SessionEntry, SessionList, SilentComputer, StartAsked,
+    self, Adoption, FolderAnswer, LinkEntry, LinkList, MessageSent, NewLinkMember, NewSession,
+    OccupationEntry, ProgramEntry, SendAnswer, SessionEntry, SessionList, SilentComputer,
+    StartAsked,
 };
 
 /// Maximum number of members in one request.
@@ -40,8 +42,7 @@ pub fn non_empty(text: Option<String>) -> Option<String> {
 
 /// Returns the sessions, and the programs that can be started.
 pub async fn list(door: &Door, ended: bool, computer: Option<&str>) -> ApiResult<SessionList> {
-    let programs =
-        door.programs()?.into_iter().map(|(client, summary)| ProgramEntry { client, summary });
+    let programs = door.programs()?.into_iter().map(ProgramEntry::from);
     let listed = door.sessions_on(computer, ended).await?;
     let (mut sessions, mut silent) = (Vec::new(), Vec::new());
     let states = door.states().await?;
@@ -61,6 +62,14 @@ pub async fn list(door: &Door, ended: bool, computer: Option<&str>) -> ApiResult
         }
     }
     Ok(SessionList { sessions, programs: programs.collect(), silent })
+}
+
+/// Returns the folders in which a program could be started.
+pub async fn folders(door: &Door, client: String, path: Option<String>) -> ApiResult<FolderAnswer> {
+    let folder = PathBuf::from(non_empty(path).unwrap_or_default());
+    let query = FolderQuery { client: required("client", client)?, folder };
+    let (list, recent) = door.folders(query).await?;
+    Ok(FolderAnswer::new(&list, &recent))
 }
 
 /// Returns a session as a wire type, with the sessions that its links wait for. The last lines of

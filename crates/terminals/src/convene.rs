@@ -4,7 +4,7 @@
 //! This takes several appends and several programs, so it is a saga. Before any program is started,
 //! the conversation owes the undoing, as a delivery. One append that brings all sessions settles
 //! it. After a crash the saga is undone when the server is back; after a failure it is undone at
-//! once: started programs end, and a conversation created for the saga is archived.
+//! once: started programs end, and a conversation created for the saga is deleted.
 
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
@@ -122,7 +122,7 @@ impl Sessions {
 
     /// Creates the undo record of a saga and marks the saga as in progress until the guard is
     /// dropped. `fresh` is true if the conversation is created for the saga, so that undoing it
-    /// archives the conversation.
+    /// deletes the conversation.
     fn begin_saga(
         &self,
         joining: &[JoiningSession],
@@ -229,18 +229,10 @@ impl Sessions {
         }
         let by = Actor::human(ParticipantId::moothall());
         for session in started {
-            match self.end(&session, &by).await {
-                Ok(())
-                | Err(
-                    SessionError::NotFound(_)
-                    | SessionError::Ended { .. }
-                    | SessionError::Conflict(_),
-                ) => {}
-                Err(error) => return Err(error),
-            }
+            self.withdraw(&session, &by).await?;
         }
         if undoing.fresh {
-            hall.submit(stream, ClientCommand::Archive { on: true, by }, None).await?;
+            hall.delete(stream).await?;
         }
         Ok(())
     }

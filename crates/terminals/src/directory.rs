@@ -8,9 +8,8 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
-    Activity, GatheringPlace, HostFault, Launch, NewObserved, NewSession, Origin, Pane,
-    ReachableStreams, Session, SessionError, SessionHost, SessionId, Starter, Status, UnixUser,
-    address_of,
+    Activity, GatheringPlace, Launch, NewObserved, NewSession, Origin, Pane, ReachableStreams,
+    Session, SessionError, SessionHost, SessionId, Starter, Status, UnixUser, address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
@@ -175,6 +174,9 @@ impl Sessions {
         let Ok(hall) = self.hall() else { return Ok(()) };
         let (mut living, mut left) = (Vec::new(), Vec::new());
         for session in hall.store().sessions.all().await? {
+            if self.is_undone(&hall, &session).await {
+                continue;
+            }
             match (&session.ended, &session.pane) {
                 (None, _) => living.push(session.id.clone()),
                 // The server may have stopped before it killed the program's remaining processes.
@@ -225,11 +227,6 @@ impl Sessions {
         if let Ok(hall) = self.hall() {
             hall.notify_of_sessions();
         }
-    }
-
-    /// Returns the programs that can be started, with one sentence each.
-    pub fn programs(&self) -> Vec<(String, String)> {
-        self.shared.host.as_ref().map(|host| host.programs()).unwrap_or_default()
     }
 
     pub(super) fn handles(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<SessionHandle>>> {
@@ -301,7 +298,7 @@ impl Sessions {
         let Some(mut over) = self.handle_of(id).map(|handle| handle.over.subscribe()) else {
             return;
         };
-        // Entries are never removed, so the sender is not dropped.
+        // An entry is removed only after the end, so a dropped sender means the same.
         let _ = over.wait_for(|over| *over).await;
     }
 
@@ -380,11 +377,12 @@ impl Sessions {
                 crash::point("program_in_terminal");
                 self.register_session(&mut session, pane).await
             }
-            Err(fault) => self.abort_start(session, fault).await,
+            Err(fault) => self.undo_start(session, fault).await,
         }
     }
 
-    /// Checks a start as far as possible in advance; returns the working folder.
+    /// Checks a start as far as possible in advance; returns the working folder. A start that is
+    /// refused here leaves nothing behind.
     pub(super) fn check_start(&self, new: &NewSession) -> Result<PathBuf, SessionError> {
         let host = self.host()?;
         let cwd =
@@ -395,13 +393,8 @@ impl Sessions {
                 cwd.display()
             )));
         }
-        if !host.programs().iter().any(|(client, _)| *client == new.client) {
-            let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
-            return Err(SessionError::Invalid(format!(
-                "Unknown program {:?}; the programs are: {}.",
-                new.client,
-                known.join(", ")
-            )));
+        if let Some(missing) = self.offer(&new.client)?.missing {
+            return Err(SessionError::Invalid(missing));
         }
         self.check_family(&new.starter())?;
         self.check_room()?;
@@ -545,22 +538,6 @@ impl Sessions {
         self.keep(session).await?;
         crash::point("session_started");
         Ok(self.start_runner(session.clone()).status())
-    }
-
-    /// Ends a session whose program did not start, archives its home, and returns `fault` as an
-    /// error.
-    pub(crate) async fn abort_start(
-        &self,
-        mut session: Session,
-        fault: HostFault,
-    ) -> Result<Status, SessionError> {
-        let hall = self.hall()?;
-        session.ended = Some((hall.now(), fault.to_string()));
-        self.keep(&session).await?;
-        let by = Actor::human(ParticipantId::moothall());
-        let _ = hall.submit(&session.id, ClientCommand::Archive { on: true, by }, None).await;
-        self.host()?.forget(&session.id).await;
-        Err(host_error(fault))
     }
 
     pub(super) async fn keep(&self, session: &Session) -> Result<(), SessionError> {

@@ -41,6 +41,8 @@ mod secrets;
 mod tags;
 mod sagas;
 mod directory;
+mod offers;
+mod undoing;
 mod reserved;
 mod naming;
 mod rights;

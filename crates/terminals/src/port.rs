@@ -11,9 +11,10 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::{LogError, TargetKind};
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
-    Asker, ConversationPlan, Excerpt, FirstWords, Link, LinkState, Message, MessageElsewhere,
-    MessageReader, NewLink, NewObserved, NewSession, PaneNews, Resident, Residents, ResumedSession,
-    SendResult, SessionData, SessionDirectory, SessionError, SessionId, Status, View,
+    Asker, ConversationPlan, Excerpt, FirstWords, FolderList, FolderQuery, Link, LinkState,
+    Message, MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession, PaneNews,
+    ProgramOffer, Resident, Residents, ResumedSession, SendResult, SessionData, SessionDirectory,
+    SessionError, SessionId, Status, View,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
@@ -118,8 +119,15 @@ impl Residents for Sessions {
 
 #[async_trait]
 impl SessionDirectory for Sessions {
-    fn programs(&self) -> Vec<(String, String)> {
+    fn programs(&self) -> Vec<ProgramOffer> {
         Sessions::programs(self)
+    }
+
+    async fn folders(
+        &self,
+        request: &AuthorizedRequest<FolderQuery>,
+    ) -> Result<FolderList, SessionError> {
+        Sessions::folders(self, request.wanted()).await
     }
 
     fn list(&self, include_ended: bool) -> Vec<Status> {

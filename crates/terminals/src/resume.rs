@@ -282,12 +282,16 @@ impl Sessions {
             let folder = session.cwd.display();
             return conflict(format!("{folder}, the folder of {name}, does not exist any more."));
         }
-        let mut programs = host.programs().into_iter();
-        if !programs.any(|(client, _)| client == session.client) {
-            let client = &session.client;
-            return conflict(format!(
-                "{client}, the program of {name}, is not configured any more."
-            ));
+        let client = &session.client;
+        let offer = host.programs().into_iter().find(|offer| offer.client == *client);
+        match offer.map(|offer| offer.missing) {
+            None => {
+                return conflict(format!(
+                    "{client}, the program of {name}, is not configured any more."
+                ));
+            }
+            Some(Some(missing)) => return conflict(missing),
+            Some(None) => {}
         }
         self.check_room()
     }

@@ -49,8 +49,15 @@ test('a sentence says who keeps the agent waiting, and who that one waits for', 
 
 test('agents of one’s own are offered before the demos, and found by name', () => {
   const agents = [agent('echo', 'built-in'), agent('claude', 'discovered'), agent('ada', 'configured')];
-  expect(askable(agents).map(({ client }) => client)).toEqual(['ada', 'claude', 'echo']);
-  const named = (text: string) => namedIn(text, agents).map(({ client }) => client);
+  const programs = [
+    { client: 'codex', summary: 'Runs codex.', missing: 'codex is not installed.' },
+    { client: 'claude', summary: 'Runs claude.' },
+  ];
+  const offered = askable(agents, programs);
+  expect(offered.map(({ client }) => client)).toEqual(['claude', 'ada', 'echo']);
+  expect(offered[0]?.agent).toBeUndefined();
+  expect(askable(agents, []).map(({ client }) => client)).toEqual(['ada', 'claude', 'echo']);
+  const named = (text: string) => namedIn(text, offered).map(({ client }) => client);
   expect(named('@Claude and (@ada), look')).toEqual(['claude', 'ada']);
   expect(named('mail to me@claude or @claudette')).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** Words and orders of the home view. */
 
-import type { AgentEntry, Need, Occupation } from './types';
+import { aboutAgent } from './as-whom';
+import type { AgentEntry, Need, Occupation, ProgramEntry } from './types';
 import { HUES } from './palette';
 
 /** Returns the place of a participant among the colours. It depends on the id alone. */
@@ -47,14 +48,32 @@ export function sentenceOf(state: Occupation, all: readonly Occupation[]): strin
   return `${state.says}, who ${first.says}`;
 }
 
-/** Returns the agents that a message may ask: configured and found ones before the demos. */
-export function askable(agents: readonly AgentEntry[]): AgentEntry[] {
+/** An agent that a message may ask: of the registry, or a program to start in a terminal. */
+export interface Askable {
+  client: string;
+  about: string;
+  /** The entry of the registry; absent for a program to start. */
+  agent?: AgentEntry;
+}
+
+/**
+ * Returns the agents that a message may ask: installed programs, then configured and found agents,
+ * then the demos. A program that lives in a terminal is not offered a second time for single turns.
+ */
+export function askable(agents: readonly AgentEntry[], programs: readonly ProgramEntry[]): Askable[] {
   const place = (agent: AgentEntry) => ['configured', 'discovered', 'built-in'].indexOf(agent.origin);
-  return [...agents].sort((one, other) => place(one) - place(other));
+  const found = programs
+    .filter((program) => !program.missing)
+    .map((program) => ({ client: program.client, about: program.summary }));
+  const others = agents
+    .filter((agent) => !found.some((program) => program.client === agent.client))
+    .sort((one, other) => place(one) - place(other))
+    .map((agent) => ({ client: agent.client, about: aboutAgent(agent), agent }));
+  return [...found, ...others];
 }
 
 /** Returns the agents that a message names by `@`. */
-export function namedIn(text: string, agents: readonly AgentEntry[]): AgentEntry[] {
+export function namedIn(text: string, agents: readonly Askable[]): Askable[] {
   const names = new Set(
     Array.from(text.matchAll(/(?:^|[\s(])@([A-Za-z0-9._:-]+)/g), (match) => match[1]?.toLowerCase()),
   );

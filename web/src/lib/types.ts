@@ -64,6 +64,7 @@ export type Delta = Schemas['DeltaSignal'];
 export type Progress = Schemas['ProgressSignal'];
 export type SessionEntry = Schemas['SessionEntry'];
 export type ProgramEntry = Schemas['ProgramEntry'];
+export type FolderAnswer = Schemas['FolderAnswer'];
 export type LinkMember = Schemas['LinkMember'];
 export type LinkEntry = Schemas['LinkEntry'];
 export type LinkList = Schemas['LinkList'];

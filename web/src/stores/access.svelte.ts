@@ -22,3 +22,9 @@ export function mayLetIn(): boolean {
 export function mayGiveTokens(): boolean {
   return session.who?.principal != null && session.who.scopes.includes('server:admin');
 }
+
+/** True if this person may start programs in terminals. */
+export function mayStart(): boolean {
+  const who = session.who;
+  return who?.principal?.kind === 'human' && who.threads === null && who.scopes.includes('sessions:drive');
+}

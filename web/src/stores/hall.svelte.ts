@@ -344,14 +344,20 @@ class Hall {
       this.threads.set(id, { ...thread, unread: 0, direct: false });
   }
 
-  /** Starts a conversation and invites agents of the registry. Returns its id. */
-  async begin(name: string, policy: string, clients: readonly AgentEntry[]): Promise<string> {
+  /** Starts a conversation, and invites agents of the registry and sessions. Returns its id. */
+  async begin(
+    name: string,
+    policy: string,
+    clients: readonly AgentEntry[],
+    inTerminals: readonly string[] = [],
+  ): Promise<string> {
     const created = await post<{ id: string; name: string }>('/threads', { name, from: ME, policy });
-    for (const agent of clients) {
+    const ofClients = clients.map((agent) => {
       const profile = { ...agent.profile, client: agent.client, model: agent.profile.model ?? agent.client };
-      const invite = { participant_id: agent.client, profile };
+      return { participant_id: agent.client, profile };
+    });
+    for (const invite of [...ofClients, ...inTerminals.map((session) => ({ profile: { session } }))])
       await post(`/threads/${created.id}/events`, { type: 'control', from: ME, content: { invite } });
-    }
     await this.list();
     return created.id;
   }

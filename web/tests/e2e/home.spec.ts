@@ -1,5 +1,8 @@
 /** Home: what needs you is answered by keys, the agents at work, what moved, and a room beside. */
 
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { SESSIONS, TERMINALS, wish } from '../screens/stage';
 import type { Server } from '../server';
@@ -48,6 +51,31 @@ test.describe('with terminals', () => {
     await expect(section(page)).toHaveCount(0);
     await expect(page).not.toHaveTitle(/needs? you/);
     for (const thread of threads) expect(await answers(server, thread)).toEqual(['deny']);
+  });
+
+  test('an installed program is asked in a folder that is picked', async ({ page, server }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'moothall-folder-'));
+    mkdirSync(join(folder, 'shop', '.git'), { recursive: true });
+    await signIn(page, server);
+    const composer = page.getByRole('textbox', { name: 'Begin a room' });
+    const answers = page.getByRole('group', { name: 'Who answers' });
+    await answers.getByRole('button', { name: 'fake' }).click();
+    await answers.getByRole('button', { name: /^in / }).click();
+    const picker = page.getByRole('group', { name: 'Folder' });
+    await picker.getByLabel('Path of the folder').fill('/nowhere');
+    await picker.getByLabel('Path of the folder').press('Enter');
+    await expect(picker.getByRole('alert')).toContainText('does not exist');
+    await picker.getByLabel('Path of the folder').fill(folder);
+    await picker.getByLabel('Path of the folder').press('Enter');
+    await picker.getByRole('button', { name: 'shop, a repository' }).click();
+    await expect(picker.getByText('No folders inside.')).toBeVisible();
+    await accessible(page);
+    await composer.fill('How are you?');
+    await composer.press('Enter');
+    await expect(page.getByRole('article', { name: /^You,/ })).toContainText('How are you?');
+    const { sessions } = await server.get<{ sessions: { cwd: string }[] }>('/sessions');
+    expect(sessions.map(({ cwd }) => cwd)).toEqual([join(folder, 'shop')]);
+    rmSync(folder, { recursive: true });
   });
 
   test('a held key answers one card only', async ({ page, server }) => {

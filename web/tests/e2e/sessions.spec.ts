@@ -19,7 +19,9 @@ async function start(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Start a session' });
   await dialog.getByRole('button', { name: /^fake/ }).click();
-  await dialog.getByLabel('Folder').fill('/tmp');
+  await dialog.getByRole('button', { name: /^in / }).click();
+  await dialog.getByLabel('Path of the folder').fill('/tmp');
+  await dialog.getByLabel('Path of the folder').press('Enter');
   await dialog.getByLabel('Name').fill(name);
   await dialog.getByRole('button', { name: 'Start', exact: true }).click();
   await expect(terminal(page, name)).toContainText('fake, a stand-in');

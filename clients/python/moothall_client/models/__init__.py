@@ -56,6 +56,8 @@ from .envelope import Envelope
 from .error_body import ErrorBody
 from .error_detail import ErrorDetail
 from .event_page import EventPage
+from .folder_answer import FolderAnswer
+from .folder_place import FolderPlace
 from .follow_signal import FollowSignal
 from .follows_changed import FollowsChanged
 from .forecast_entry import ForecastEntry
@@ -298,6 +300,8 @@ __all__ = (
     "ErrorBody",
     "ErrorDetail",
     "EventPage",
+    "FolderAnswer",
+    "FolderPlace",
     "FollowsChanged",
     "FollowSignal",
     "ForecastEntry",

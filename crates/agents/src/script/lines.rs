@@ -102,14 +102,22 @@ impl Work for ScriptSpec {
         let text = filled(&line.text, job);
         let mut ms = line.delay_ms;
         if line.word_ms > 0 {
-            for word in text.split_inclusive(char::is_whitespace) {
-                tokio::time::sleep(Duration::from_millis(line.word_ms)).await;
-                out.report(Report::Delta(word.to_owned()));
-                ms += line.word_ms;
-            }
+            let words = stream(&text, Duration::from_millis(line.word_ms), out).await;
+            ms += line.word_ms * words;
         }
         (Ok(text), Usage { ms, ..Usage::default() })
     }
+}
+
+/// Reports the words of a text one by one, each after a pause. Returns their number.
+pub(super) async fn stream(text: &str, pause: Duration, out: &dyn Reporter) -> u64 {
+    let mut words = 0;
+    for word in text.split_inclusive(char::is_whitespace) {
+        tokio::time::sleep(pause).await;
+        out.report(Report::Delta(word.to_owned()));
+        words += 1;
+    }
+    words
 }
 
 /// Replaces the placeholders of a line in one pass, so that a message cannot bring in another

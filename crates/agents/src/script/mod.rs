@@ -2,6 +2,7 @@
 //! alone, so that a rerun after a crash gives the same answer.
 
 mod analyst;
+mod circle;
 mod critic;
 mod lines;
 mod room;
@@ -10,6 +11,8 @@ mod text;
 mod writer;
 
 pub(crate) use section::RUNTIME;
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::agent::{Job, Reporter};
@@ -20,6 +23,10 @@ use moothall_kernel::pass::PASS;
 
 pub use lines::{ScriptLine, ScriptSpec};
 use room::TurnView;
+
+/// Time before the first word at the human pace, and for each further word.
+const THINKS: Duration = Duration::from_millis(900);
+const WORD: Duration = Duration::from_millis(45);
 
 /// The built-in demo agents, in the order in which they are invited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +58,9 @@ impl Demo {
     /// Returns the answer to this turn: never empty, and a pass only if the turn allows one.
     pub fn answer(self, job: &Job) -> String {
         let room = TurnView::new(job);
+        if let Some(words) = circle::speak(self, &room) {
+            return words;
+        }
         let words = match self {
             Demo::Analyst => analyst::speak(&room),
             Demo::Writer => writer::speak(&room),
@@ -60,8 +70,25 @@ impl Demo {
     }
 }
 
+/// The pace at which a demo agent answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// At the pace of a quick human writer, so that turns and streaming can be watched.
+    #[default]
+    Human,
+    /// At once, for tests and measurements.
+    Instant,
+}
+
+/// A demo agent with its pace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacedDemo {
+    pub(crate) demo: Demo,
+    pub(crate) pace: Pace,
+}
+
 #[async_trait]
-impl Work for Demo {
+impl Work for PacedDemo {
     fn runtime(&self) -> Runtime {
         RUNTIME.runtime.clone()
     }
@@ -75,7 +102,14 @@ impl Work for Demo {
         RUNTIME.abilities
     }
 
-    async fn run(&self, job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
-        (Ok(self.answer(job)), Usage::default())
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        let answer = self.demo.answer(job);
+        if self.pace == Pace::Human {
+            tokio::time::sleep(THINKS).await;
+            if answer != PASS {
+                lines::stream(&answer, WORD, out).await;
+            }
+        }
+        (Ok(answer), Usage::default())
     }
 }

@@ -103,6 +103,20 @@ impl<'a> TurnView<'a> {
             .collect()
     }
 
+    /// Returns the number of this agent's own messages.
+    pub(super) fn own_words(&self) -> usize {
+        self.said.iter().filter(|said| said.post.from == self.job.participant).count()
+    }
+
+    /// Returns the messages of all others, oldest first.
+    pub(super) fn others_ever(&self) -> Vec<SeenMessage<'a>> {
+        let is_other = |said: &&SeenMessage<'_>| {
+            said.post.from != self.job.participant
+                && said.post.from.as_str() != ParticipantId::MOOTHALL
+        };
+        self.said.iter().filter(is_other).copied().collect()
+    }
+
     /// Returns the last message of another agent, if newer than this agent's own.
     pub(super) fn news(&self) -> Option<SeenMessage<'a>> {
         let own = self.own().last().map(|said| said.seq).unwrap_or_default();

@@ -22,6 +22,7 @@ mod hygiene;
 mod obeyed;
 mod wording;
 mod starting;
+mod folders;
 mod recorded;
 mod strays;
 mod typing;
@@ -36,8 +37,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    AdoptRequest, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste,
-    PasteReport, Record, RecordQuery, Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
+    AdoptRequest, Dialog, FolderEntry, HostFault, Key, LastWords, Launch, Pane, PaneNews,
+    PaneState, Paste, PasteReport, ProgramOffer, Record, RecordQuery, Reports, ResumeArgs,
+    SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -233,11 +235,17 @@ impl Facts {
 
 #[async_trait]
 impl SessionHost for TmuxHost {
-    fn programs(&self) -> Vec<(String, String)> {
-        self.known()
-            .iter()
-            .map(|(client, program)| (client.clone(), program.summary.clone()))
-            .collect()
+    fn programs(&self) -> Vec<ProgramOffer> {
+        self.known().iter().map(|(client, program)| program.offer(client)).collect()
+    }
+
+    async fn folders(&self, client: &str, folder: &Path) -> Result<Vec<FolderEntry>, HostFault> {
+        let account = self
+            .known()
+            .get(client)
+            .map_or(Ok(None), Program::account)
+            .map_err(HostFault::Refused)?;
+        folders::list(folder, account.as_ref()).await
     }
 
     fn reports(&self, client: &str) -> Reports {

@@ -1,10 +1,10 @@
 //! The programs that can be started in a terminal, and the parts of a launch.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{HostFault, Launch, Record, Reports, SessionId};
+use moothall_engine::sessions::{HostFault, Launch, ProgramOffer, Record, Reports, SessionId};
 use moothall_kernel::time::Millis;
 use strum::VariantArray;
 
@@ -85,6 +85,37 @@ impl Program {
             .map(Account::of_terminal)
             .transpose()?
             .filter(|account| !account.is_own()))
+    }
+
+    /// Returns the program for people, with the reason if it cannot be started now.
+    pub(super) fn offer(&self, client: &str) -> ProgramOffer {
+        let missing = match self.account() {
+            Err(why) => Some(why),
+            Ok(account) => (!self.is_installed(account.as_ref())).then(|| self.how_to_get_it()),
+        };
+        ProgramOffer { client: client.to_owned(), summary: self.summary.clone(), missing }
+    }
+
+    fn is_installed(&self, account: Option<&Account>) -> bool {
+        let environment = Environment::of(&match account {
+            None => self.env.clone(),
+            Some(account) => env_of(account, self),
+        });
+        let name = self.argv.first().map(String::as_str).unwrap_or_default();
+        let cwd = self.cwd.as_deref().or(account.map(Account::home)).unwrap_or(Path::new("/"));
+        environment.find(name, cwd).is_some()
+    }
+
+    fn how_to_get_it(&self) -> String {
+        let name = self.argv.first().map(String::as_str).unwrap_or_default();
+        let launch = &self.vendor.table().launch;
+        match launch.install.filter(|_| launch.name == Some(name)) {
+            Some(install) => format!("{name} is not installed. Install it with `{install}`."),
+            None => format!(
+                "The program {name} is not installed. Install it, or correct its section of the \
+                 configuration."
+            ),
+        }
     }
 
     /// Returns the programs that need no configuration, by client name.

@@ -146,3 +146,35 @@ fn a_message_that_waits_for_its_time_is_not_answered_early() {
         PASS
     );
 }
+
+/// Returns the words of a demo that holds the piece after these messages.
+fn holding(demo: Demo, request: &str, window: &[RecordedEvent]) -> String {
+    let mut job = job(demo.into(), TurnReason::Piece, window);
+    job.prompt.request = request.into();
+    job.prompt.system = "Rhythm: daily. Opening question: Why are our releases slow?\n".into();
+    demo.answer(&job)
+}
+
+#[test]
+fn a_gathering_of_demos_ends_with_a_harvest_of_what_was_said() {
+    let mut window = vec![post(1, "moothall", "The piece goes round.")];
+    for (turn, &demo) in Demo::VARIANTS.iter().cycle().take(9).enumerate() {
+        let words = holding(demo, "The piece is with you: speak.", &window);
+        assert!(words.ends_with("\n\nI pass."), "{words}");
+        assert!(words.contains("releases") || turn > 2, "{words}");
+        assert!(!window.iter().any(|event| event.event.body() == Some(&words)), "{words}");
+        let name: &'static str = demo.into();
+        window.push(post(turn as u64 + 2, name, &words));
+    }
+    let harvest = holding(
+        Demo::Analyst,
+        "You are the harvester: write its harvest now, from all that was said.",
+        &window,
+    );
+    let parts = ["## What emerged", "## What is known now", "## Thread", "## Artifacts"];
+    assert!(parts.iter().all(|part| harvest.contains(part)), "{harvest}");
+    for speaker in ["**Writer:**", "**Critic:**"] {
+        assert_eq!(harvest.matches(speaker).count(), 2, "{harvest}");
+    }
+    assert!(!harvest.contains("I pass") && harvest.contains("releases"), "{harvest}");
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moothall_agents::command::CommandSpec;
+use moothall_agents::script::Pace;
 use moothall_agents::{AgentConfig, built_in};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::memory::MemoryLog;
@@ -92,7 +93,7 @@ fn shown(event: &Event) -> Option<String> {
 
 #[tokio::test]
 async fn the_demo_agents_answer_volunteer_pass_and_react() {
-    let story = Story::of(built_in()).await;
+    let story = Story::of(built_in(Pace::Instant)).await;
     let hello = story.say("hello").await;
     assert_eq!(hello[0], "analyst passes");
     assert!(hello[1].starts_with("writer: Hello, writer here."));

@@ -11,8 +11,8 @@ use super::{
 use crate::computers::{PairedComputer, SessionWord};
 use crate::hall::Hall;
 use crate::sessions::{
-    ConversationPlan, Message, MessageElsewhere, NewLink, NewObserved, NewSession, SessionError,
-    SessionSource, Starter, Status,
+    ConversationPlan, FolderQuery, Message, MessageElsewhere, NewLink, NewObserved, NewSession,
+    SessionError, SessionSource, Starter, Status,
 };
 
 /// The relation of a caller to a session.
@@ -128,6 +128,24 @@ impl Hall {
                 .ok_or(AccessDenial::Person("start that program"))?;
         }
         Ok(new)
+    }
+
+    /// Returns the request for folders if its caller may read them. Only a person who may
+    /// start programs may read them: the names of folders tell about the computer.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub fn permit_folders(
+        &self,
+        caller: &Caller,
+        query: FolderQuery,
+    ) -> Result<AuthorizedRequest<FolderQuery>, AccessError> {
+        caller.must_prove(Scope::SessionsDrive)?;
+        caller.must_be_unbound()?;
+        if caller.is_agent() {
+            return Err(AccessDenial::Person("list folders").into());
+        }
+        Ok(AuthorizedRequest::new(query))
     }
 
     /// Returns the running program if its caller may take it over. Only a person may.

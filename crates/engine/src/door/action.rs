@@ -165,6 +165,7 @@ actions! {
     ListSessions = READ, ActionTarget::Own, "List sessions and startable programs.";
     StartSession = DRIVE, ActionTarget::Own, "Start a program in a terminal, or adopt a running \
                                               one.";
+    ListFolders = DRIVE, ActionTarget::Own, "List the folders in which a program could be started.";
     ReadSession = READ, ActionTarget::Session(SessionAction::Seeing), "Read the state of a \
                                                                        session.";
     // A screen, and what the program was told elsewhere, may hold more than a reader of

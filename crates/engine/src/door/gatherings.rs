@@ -234,7 +234,7 @@ impl Door {
     /// True if a client of the registry is started in a terminal, as all are that can be.
     fn runs_in_terminal(&self, client: &str, facts: &AgentFacts) -> bool {
         let programs = self.hall.sessions().map(SessionDirectory::programs).unwrap_or_default();
-        facts.abilities.lives_in_session || programs.iter().any(|(name, _)| name == client)
+        facts.abilities.lives_in_session || programs.iter().any(|offer| offer.client == client)
     }
 
     /// Returns a session that will come. The session's own invitation is known once it exists.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command};
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::ids::{ComputerId, Seq, StreamId};
+use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast::error::RecvError;
@@ -145,6 +145,14 @@ impl ResidentHall {
         key: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
         self.0.submit(stream, command, key).await
+    }
+
+    /// Deletes a conversation for good, in the server's own name.
+    ///
+    /// # Errors
+    /// [`HallError`], as for [`ResidentHall::submit`]; the conversation was not deleted then.
+    pub async fn delete(&self, stream: &StreamId) -> Result<(), HallError> {
+        self.0.delete(stream, Actor::human(ParticipantId::moothall())).await.map(drop)
     }
 
     /// Submits a command together with deliveries. They are committed with its events and each is

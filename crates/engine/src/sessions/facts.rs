@@ -6,7 +6,7 @@ use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
-use super::AdoptRequest;
+use super::{AdoptRequest, FolderEntry};
 use crate::access::reach::Reach;
 use crate::answers::HallError;
 use crate::paired::{ComputerError, PairedComputer, RemoteSession};
@@ -73,6 +73,24 @@ pub struct NewSession {
     pub session: Option<SessionId>,
     /// The place in a gathering, if the session is started for one.
     pub place: Option<GatheringPlace>,
+}
+
+/// A request for the folders in which a program could be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderQuery {
+    /// The client of the registry whose user reads the folder.
+    pub client: String,
+    /// The folder; the program's default if empty.
+    pub folder: PathBuf,
+}
+
+/// The folders inside a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderList {
+    /// The absolute path of the folder itself.
+    pub folder: PathBuf,
+    /// The folders in it.
+    pub folders: Vec<FolderEntry>,
 }
 
 /// The place in a gathering for which a program is started.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use moothall_kernel::permission::PermissionOption;
@@ -322,12 +322,37 @@ impl LastWords {
     }
 }
 
+/// A program that lives in a terminal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramOffer {
+    /// The name of the program: a client of the registry.
+    pub client: String,
+    /// One sentence about it.
+    pub summary: String,
+    /// The reason why it cannot be started now, and how to get it; `None` if it is installed.
+    pub missing: Option<String>,
+}
+
+/// A folder inside another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// Name of the folder.
+    pub name: String,
+    /// True if it is the working copy of a repository.
+    pub is_project: bool,
+}
+
 /// Terminals, and typing into them. All text is sent as data: no part of it acts as a key, a
 /// command or the end of a paste.
 #[async_trait]
 pub trait SessionHost: Send + Sync + 'static {
-    /// Returns the programs that can be started: the name of the client, and a sentence about it.
-    fn programs(&self) -> Vec<(String, String)>;
+    /// Returns the programs for terminals, in the order of their names.
+    fn programs(&self) -> Vec<ProgramOffer>;
+    /// Returns the folders directly inside a folder, as the user of a program sees them, in the
+    /// order of their names. Hidden ones are left out.
+    async fn folders(&self, _client: &str, folder: &Path) -> Result<Vec<FolderEntry>, HostFault> {
+        Err(HostFault::Unavailable(format!("{} cannot be listed", folder.display())))
+    }
     /// Returns the kinds of events that a program reports by itself once it is started here.
     fn reports(&self, _client: &str) -> Reports {
         Reports::default()

@@ -18,15 +18,16 @@ mod residents;
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
 pub use convening::{ConversationPlan, JoiningSession, SessionSource};
 pub use facts::{
-    Activity, Asker, ClientRights, Excerpt, FirstWords, GatheringPlace, LINK_EXCHANGES_MAX, Link,
-    LinkState, Member, Message, MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession,
-    RemoteMember, ResumedSession, SendResult, SessionData, SessionError, SessionLine, Status,
+    Activity, Asker, ClientRights, Excerpt, FirstWords, FolderList, FolderQuery, GatheringPlace,
+    LINK_EXCHANGES_MAX, Link, LinkState, Member, Message, MessageElsewhere, MessageReader, NewLink,
+    NewObserved, NewSession, RemoteMember, ResumedSession, SendResult, SessionData, SessionError,
+    SessionLine, Status,
 };
 pub use hooks::{Hook, HookNews, Permit, ReportOutcome, ReportedQuestion};
 pub use host::{
-    AdoptRequest, Dialog, Field, HostFault, Key, LastWords, Launch, NewestTurn, PaneNews,
-    PaneState, Paste, PasteReport, Record, RecordEnd, RecordQuery, Reports, ResumeArgs,
-    SessionHost, View,
+    AdoptRequest, Dialog, Field, FolderEntry, HostFault, Key, LastWords, Launch, NewestTurn,
+    PaneNews, PaneState, Paste, PasteReport, ProgramOffer, Record, RecordEnd, RecordQuery, Reports,
+    ResumeArgs, SessionHost, View,
 };
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};

@@ -18,10 +18,11 @@ use tokio::sync::broadcast;
 use super::SessionId;
 use super::convening::ConversationPlan;
 use super::facts::{
-    Asker, Excerpt, FirstWords, Link, LinkState, Message, MessageElsewhere, MessageReader, NewLink,
-    NewObserved, NewSession, ResumedSession, SendResult, SessionData, SessionError, Status,
+    Asker, Excerpt, FirstWords, FolderList, FolderQuery, Link, LinkState, Message,
+    MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession, ResumedSession, SendResult,
+    SessionData, SessionError, Status,
 };
-use super::host::{PaneNews, View};
+use super::host::{PaneNews, ProgramOffer, View};
 use super::on_demand::OnDemand;
 use crate::access::reach::Reach;
 use crate::access::warrant::{AuthorizedRequest, Warrant};
@@ -147,8 +148,18 @@ impl Residents for NoResidents {}
 /// Requests about sessions and links. The door checks the caller's rights. (`door/sessions.rs`)
 #[async_trait]
 pub trait SessionDirectory: Send + Sync {
-    /// Returns the programs that can be started: the name of the client, and a sentence about it.
-    fn programs(&self) -> Vec<(String, String)>;
+    /// Returns the programs for terminals, in the order of their names.
+    fn programs(&self) -> Vec<ProgramOffer>;
+
+    /// Returns a folder and the folders inside it, as the user of a program sees them. An empty
+    /// path is the folder in which the program works by default.
+    ///
+    /// # Errors
+    /// [`SessionError`], if the program is unknown, or the folder cannot be read.
+    async fn folders(
+        &self,
+        request: &AuthorizedRequest<FolderQuery>,
+    ) -> Result<FolderList, SessionError>;
 
     /// Returns the living sessions, and the ended ones if wanted, oldest first.
     fn list(&self, include_ended: bool) -> Vec<Status>;

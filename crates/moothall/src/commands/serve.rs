@@ -29,7 +29,7 @@ use tokio::task::JoinHandle;
 use tracing_subscriber::EnvFilter;
 
 use crate::accounts;
-use crate::cli::{LogFormat, Serve};
+use crate::cli::{DemoPace, LogFormat, Serve};
 use crate::commands::announce::Doors;
 use crate::commands::doctor::{FILES_MIN, warning_of_folder};
 use crate::config::{self, Config, ServerConfig, StartupValues, TlsConfig};
@@ -81,7 +81,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         tokio::spawn(later);
     }
     let places = ProgramSlots::new(settled.config.limits.programs());
-    let registry = registry(&settled.config, address, places.clone())?;
+    let registry = registry(&settled.config, address, places.clone(), args.demo_pace)?;
     let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
     let terminals = Terminals::open(&settled.data, &here(address), &settled.config)?;
     let sessions = sessions_of(&settled.config, terminals.as_ref());
@@ -359,6 +359,7 @@ fn registry(
     config: &Config,
     address: SocketAddr,
     places: Arc<ProgramSlots>,
+    pace: DemoPace,
 ) -> Result<Registry, Fault> {
     let mut registry = Registry::default();
     let bridge = here(address);
@@ -367,7 +368,7 @@ fn registry(
     } else {
         Vec::new()
     };
-    let usual = moothall_agents::built_in().into_iter().chain(offered);
+    let usual = moothall_agents::built_in(pace.into()).into_iter().chain(offered);
     usual
         .filter(|spec| !config.absent.contains(&spec.client))
         .for_each(|spec| registry.insert(spec));

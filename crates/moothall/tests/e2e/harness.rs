@@ -112,7 +112,8 @@ impl Home {
             .current_dir(self.path())
             .env_clear()
             .env("PATH", path)
-            .env("HOME", self.path());
+            .env("HOME", self.path())
+            .env("MOOTHALL_DEMO_PACE", "instant");
         command
     }
 

@@ -124,6 +124,7 @@ impl House {
             .env_clear()
             .env("PATH", path)
             .env("HOME", self.folder.path())
+            .env("MOOTHALL_DEMO_PACE", "instant")
             // Telegram would take a day for the messages of a minute.
             .env("MOOTHALL_UNLIMITED", "1");
         command.envs(point.map(|point| ("MOOTHALL_CRASH_AT", point)));

@@ -8,7 +8,7 @@ use moothall_engine::ports::{Deliveries, DeliveryState, Store, SystemClock};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     AdoptRequest, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews,
-    PaneState, Paste, PasteReport, Reports, SessionHost, SessionId, View,
+    PaneState, Paste, PasteReport, ProgramOffer, Reports, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::Event;
@@ -41,8 +41,8 @@ impl Terminal {
 
 #[async_trait]
 impl SessionHost for Terminal {
-    fn programs(&self) -> Vec<(String, String)> {
-        vec![("claude".into(), "A program.".into())]
+    fn programs(&self) -> Vec<ProgramOffer> {
+        vec![ProgramOffer { client: "claude".into(), ..ProgramOffer::default() }]
     }
     fn reports(&self, _client: &str) -> Reports {
         Reports::ALL

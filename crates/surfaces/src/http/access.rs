@@ -134,6 +134,7 @@ pub const ROUTES: &[Route] = &[
     post("/threads/{id}/events/{event}/redact", Action::Erase),
     get("/sessions", Action::ListSessions),
     post("/sessions", Action::StartSession),
+    get("/folders", Action::ListFolders),
     get("/sessions/{id}", Action::ReadSession),
     get("/sessions/{id}/screen", Action::ReadScreen),
     get("/sessions/{id}/screen/stream", Action::ReadScreen),

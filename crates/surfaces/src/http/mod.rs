@@ -341,6 +341,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(sessions::interrupt))
         .routes(routes!(sessions::end))
         .routes(routes!(sessions::resume))
+        .routes(routes!(sessions::folders))
         .routes(routes!(sessions::attach))
         .routes(routes!(links::list, links::make))
         .routes(routes!(links::read))

@@ -16,9 +16,9 @@ use crate::request::{Body, Params, SessionWord};
 use crate::sse;
 use crate::strict::Inbound;
 use crate::wire::{
-    Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer, SendAnswer,
-    SessionActed, SessionDataAnswer, SessionEntry, SessionList, SessionResumed, StartAnswer,
-    StartAsked,
+    Actor, AttachAnswer, ErrorBody, FolderAnswer, MessageSent, NewMessage, NewSession,
+    ScreenAnswer, SendAnswer, SessionActed, SessionDataAnswer, SessionEntry, SessionList,
+    SessionResumed, StartAnswer, StartAsked,
 };
 
 /// Lists the live sessions, and the programs that can be started.
@@ -62,6 +62,18 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
     let status =
         if matches!(answer, StartAnswer::Asked(_)) { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok((status, Json(answer)).into_response())
+}
+
+/// Lists the folders in which a program could be started: those inside a folder, and those in which
+/// sessions worked.
+#[utoipa::path(get, path = "/folders", operation_id = "list_folders", tag = "sessions",
+    params(("client" = String, Query, description = "Name of the program, as whose user the folder is read."),
+        ("path" = Option<String>, Query, description = "Absolute path of a folder on the server's computer; by default the one in which the program would start.")),
+    responses((status = 200, body = FolderAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn folders(State(app): State<App>, params: Params) -> ApiResult<Json<FolderAnswer>> {
+    let text = |name: &str| params.get(name).map(str::to_owned);
+    let door = params.door(&app.entrance);
+    ask::folders(&door, text("client").unwrap_or_default(), text("path")).await.map(Json)
 }
 
 /// Returns one session, live or ended.

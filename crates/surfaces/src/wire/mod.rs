@@ -24,6 +24,7 @@ mod channels;
 mod computers;
 mod registrations;
 mod session;
+mod folder;
 mod link;
 mod error;
 mod follow;
@@ -60,6 +61,7 @@ pub use control::{
 };
 pub use envelope::{CauseRef, Envelope, MentionPlace, Meta};
 pub use error::{ErrorBody, ErrorDetail};
+pub use folder::{FolderAnswer, FolderPlace};
 pub use follow::{FollowSignal, FollowsChanged, NewFollow, NewFollows, StreamOpened};
 pub use gathering::{
     GatheringAnswer, GatheringList, GatheringMember, Harvest, NewGathering, NewGatheringMember,

@@ -2,7 +2,9 @@
 
 use moothall_engine::computers::RemoteSession;
 use moothall_engine::door::{PostedMessage, SessionReading};
-use moothall_engine::sessions::{ResumedSession, SendResult, SessionData, Status, View};
+use moothall_engine::sessions::{
+    ProgramOffer, ResumedSession, SendResult, SessionData, Status, View,
+};
 use moothall_kernel::ids::{EventId, PermissionId, StreamId};
 use moothall_kernel::permission::PermissionOption;
 use moothall_kernel::time::Timestamp;
@@ -215,6 +217,16 @@ pub struct ProgramEntry {
     pub client: String,
     /// Description of the program, in one sentence.
     pub summary: String,
+    /// Reason why the program cannot be started now, and how to get it; absent if it is installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+impl From<ProgramOffer> for ProgramEntry {
+    fn from(offer: ProgramOffer) -> Self {
+        let ProgramOffer { client, summary, missing } = offer;
+        Self { client, summary, missing }
+    }
 }
 
 /// Answer of `GET /sessions`.

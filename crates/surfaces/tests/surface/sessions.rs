@@ -24,7 +24,11 @@ async fn a_session_is_started_listed_looked_at_and_ended() {
 
     let (_, list) = server.get("/sessions").await;
     assert_eq!(list["sessions"][0]["id"], session["id"]);
-    assert_eq!(list["programs"], json!([{"client": "demo", "summary": "A program for tests"}]));
+    assert_eq!(list["programs"][1], json!({"client": "demo", "summary": "A program for tests"}));
+    assert_eq!(
+        list["programs"][0]["missing"],
+        "absent is not installed. Install it with `get it`."
+    );
     let id = session["id"].as_str().unwrap();
     for word in [id, &id[..13], "planner"] {
         assert_eq!(server.get(&format!("/sessions/{word}")).await.1["id"], session["id"], "{word}");
@@ -49,6 +53,51 @@ async fn a_session_is_started_listed_looked_at_and_ended() {
     let (status, refused) =
         server.refuse(&thread, json!({"type": "control", "from": "user", "content": {"invite": {"profile": {"session": id}}}})).await;
     assert_eq!((status, &refused["code"]), (409, &json!("session_ended")));
+}
+
+#[tokio::test]
+async fn a_start_that_fails_leaves_nothing_behind() {
+    let (server, stage) = Server::with_terminals().await;
+    stage.has_room_for(0);
+    let lists = async || {
+        let (_, threads) = server.get("/threads?archived=true").await;
+        let (_, sessions) = server.get("/sessions?ended=true").await;
+        (threads["threads"].clone(), sessions["sessions"].clone())
+    };
+    let before = lists().await;
+    let refused = server.post("/sessions", json!({"client": "demo", "name": "ada"})).await;
+    assert_eq!(refused.0, 409, "{}", refused.1);
+    let refused = server.post("/sessions", json!({"client": "absent"})).await;
+    assert_eq!(code(&refused), (422, "invalid_session"));
+    assert!(refused.1["error"]["message"].as_str().unwrap().contains("Install it with `get it`"));
+    assert_eq!(lists().await, before);
+    stage.has_room_for(1);
+    let again = server.post("/sessions", json!({"client": "demo", "name": "ada"})).await;
+    assert_eq!((again.0, &again.1["name"]), (200, &json!("ada")), "the name is free");
+}
+
+/// Names of folders tell about the computer: only persons who may start programs read them.
+#[tokio::test]
+async fn folders_are_listed_for_those_who_may_start_there() {
+    let (server, _stage) = Server::with_terminals().await;
+    let (_, ada) = server.post("/sessions", json!({"client": "demo", "cwd": "/tmp"})).await;
+    let (status, listed) = server.get("/folders?client=demo&path=/srv").await;
+    assert_eq!(status, 200, "{listed}");
+    let shop = json!({"name": "shop", "path": "/srv/shop", "project": true});
+    let notes = json!({"name": "notes", "path": "/srv/notes"});
+    assert_eq!(
+        listed,
+        json!({"path": "/srv", "parent": "/", "folders": [notes, shop], "recent": [ada["cwd"]]})
+    );
+    for (query, wrong) in [
+        ("client=none", (422, "invalid_session")),
+        ("path=/srv", (422, "invalid_field")),
+        ("client=demo&path=/secret", (409, "conflict")),
+    ] {
+        assert_eq!(code(&server.get(&format!("/folders?{query}")).await), wrong, "{query}");
+    }
+    let unproven = server.unproven(Method::GET, "/folders?client=demo", json!({})).await;
+    assert_eq!(code(&unproven), (403, "forbidden"));
 }
 
 #[tokio::test]

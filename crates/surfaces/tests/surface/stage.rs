@@ -1,11 +1,12 @@
 //! Simulated terminals: programs that show a given text, and record how they were started.
 
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    AdoptRequest, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste,
-    PasteReport, Reports, SessionHost, View,
+    AdoptRequest, Dialog, FolderEntry, HostFault, Key, LastWords, Launch, Pane, PaneNews,
+    PaneState, Paste, PasteReport, ProgramOffer, Reports, SessionHost, View,
 };
 use tokio::sync::{broadcast, watch};
 
@@ -146,8 +147,22 @@ impl FakeHost {
 
 #[async_trait]
 impl SessionHost for FakeHost {
-    fn programs(&self) -> Vec<(String, String)> {
-        vec![("demo".into(), "A program for tests".into())]
+    fn programs(&self) -> Vec<ProgramOffer> {
+        let offer = |client: &str, missing: Option<&str>| ProgramOffer {
+            client: client.into(),
+            summary: "A program for tests".into(),
+            missing: missing.map(str::to_owned),
+        };
+        let absent = "absent is not installed. Install it with `get it`.";
+        vec![offer("absent", Some(absent)), offer("demo", None)]
+    }
+
+    async fn folders(&self, _: &str, folder: &Path) -> Result<Vec<FolderEntry>, HostFault> {
+        if folder.starts_with("/secret") {
+            return Err(HostFault::Refused("The folder /secret cannot be read.".into()));
+        }
+        let entry = |name: &str| FolderEntry { name: name.into(), is_project: name == "shop" };
+        Ok(vec![entry("notes"), entry("shop")])
     }
 
     fn reports(&self, _: &str) -> Reports {

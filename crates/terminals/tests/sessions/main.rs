@@ -14,8 +14,8 @@ use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     AdoptRequest, Asker, Dialog, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
     Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, PasteReport, Permit,
-    ReportOutcome, ReportedQuestion, Reports, ResumeArgs, SendResult, SessionError, SessionHost,
-    SessionId, View,
+    ProgramOffer, ReportOutcome, ReportedQuestion, Reports, ResumeArgs, SendResult, SessionError,
+    SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};
@@ -116,8 +116,8 @@ impl Bench {
 
 #[async_trait]
 impl SessionHost for Bench {
-    fn programs(&self) -> Vec<(String, String)> {
-        vec![("claude".into(), "A program.".into())]
+    fn programs(&self) -> Vec<ProgramOffer> {
+        vec![ProgramOffer { client: "claude".into(), ..ProgramOffer::default() }]
     }
     fn reports(&self, _client: &str) -> Reports {
         *self.reports.lock().unwrap()

@@ -35,6 +35,7 @@ use crate::terminal::screen::{ScreenReading, composed, options};
 pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: Some("claude"),
+        install: Some("npm install -g @anthropic-ai/claude-code"),
         login: Some(&LOGIN),
         once: Some(&["--print", "--output-format", "text"]),
         resuming: Some(&RESUMING),

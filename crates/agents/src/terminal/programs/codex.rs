@@ -31,6 +31,7 @@ use crate::terminal::screen::{
 pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: Some("codex"),
+        install: Some("npm install -g @openai/codex"),
         login: Some(&LOGIN),
         once: Some(&[
             "exec",

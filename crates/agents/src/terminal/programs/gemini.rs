@@ -37,6 +37,7 @@ use home::furnish;
 pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: Some("gemini"),
+        install: Some("npm install -g @google/gemini-cli"),
         login: Some(&LOGIN),
         // Without a terminal the program reads the prompt from stdin and answers once.
         once: Some(&["--skip-trust", "--output-format", "text"]),

@@ -83,6 +83,8 @@ pub(crate) type Variables<'a> = dyn Fn(&str) -> Option<PathBuf> + 'a;
 pub(crate) struct LaunchSpec {
     /// The name of the program, of its client, and of the argument of `moothall hook`.
     pub(crate) name: Option<&'static str>,
+    /// The command that installs it, for people.
+    pub(crate) install: Option<&'static str>,
     /// The login of the program.
     pub(crate) login: Option<&'static Login>,
     /// The arguments for one turn without a terminal. None of them allows changes without asking.

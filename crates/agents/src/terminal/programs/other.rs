@@ -10,6 +10,7 @@ use crate::terminal::screen::cells::Row;
 pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: None,
+        install: None,
         login: None,
         once: None,
         resuming: None,

@@ -64,7 +64,7 @@ impl RunningServer<'_> {
         let settled = settle(&self.args.place, &config::environment())?;
         let now = &settled.config;
         accounts::must_be_possible(now)?;
-        let agents = registry(now, self.address, self.places.clone())?;
+        let agents = registry(now, self.address, self.places.clone(), self.args.demo_pace)?;
         let programs = programs(now)?;
         let said = applied(before, now, &names(&self.hall.registry()), &names(&agents));
         // No step below can fail, so the configuration is applied completely or not at all.

@@ -156,7 +156,10 @@ impl RecordedServer {
         };
         let data = folder.path().join("data");
         command.args(["serve", "--json", "--bind", "127.0.0.1:0", "--data"]).arg(data);
-        command.current_dir(folder.path()).env("HOME", folder.path());
+        command
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .env("MOOTHALL_DEMO_PACE", "instant");
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

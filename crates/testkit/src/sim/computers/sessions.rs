@@ -12,10 +12,10 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::{Origin, Session};
 use moothall_engine::residents::{MoveIn, ResidentHall, WeakHall};
 use moothall_engine::sessions::{
-    Activity, Asker, ConversationPlan, Excerpt, FirstWords, Link, LinkState, Message,
-    MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession, OnDemand, PaneNews,
-    Residents, ResumedSession, SendResult, SessionData, SessionDirectory, SessionError, SessionId,
-    Status, View, address_of,
+    Activity, Asker, ConversationPlan, Excerpt, FirstWords, FolderList, FolderQuery, Link,
+    LinkState, Message, MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession,
+    OnDemand, PaneNews, ProgramOffer, Residents, ResumedSession, SendResult, SessionData,
+    SessionDirectory, SessionError, SessionId, Status, View, address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, StreamId};
@@ -178,8 +178,15 @@ impl MoveIn for Residence {
 
 #[async_trait]
 impl SessionDirectory for Residence {
-    fn programs(&self) -> Vec<(String, String)> {
+    fn programs(&self) -> Vec<ProgramOffer> {
         Vec::new()
+    }
+
+    async fn folders(
+        &self,
+        _request: &AuthorizedRequest<FolderQuery>,
+    ) -> Result<FolderList, SessionError> {
+        unable()
     }
 
     fn list(&self, include_ended: bool) -> Vec<Status> {
