@@ -60,14 +60,14 @@ test.describe('with terminals', () => {
     const composer = page.getByRole('textbox', { name: 'Begin a room' });
     const answers = page.getByRole('group', { name: 'Who answers' });
     await answers.getByRole('button', { name: 'fake' }).click();
-    await answers.getByRole('button', { name: /^in / }).click();
+    await page.getByRole('button', { name: /^in / }).click();
     const picker = page.getByRole('group', { name: 'Folder' });
     await picker.getByLabel('Path of the folder').fill('/nowhere');
     await picker.getByLabel('Path of the folder').press('Enter');
     await expect(picker.getByRole('alert')).toContainText('does not exist');
     await picker.getByLabel('Path of the folder').fill(folder);
     await picker.getByLabel('Path of the folder').press('Enter');
-    await picker.getByRole('button', { name: 'shop, a repository' }).click();
+    await picker.getByRole('button', { name: 'shop (repository)' }).click();
     await expect(picker.getByText('No folders inside.')).toBeVisible();
     await accessible(page);
     await composer.fill('How are you?');
