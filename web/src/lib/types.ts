@@ -71,6 +71,7 @@ export type LinkList = Schemas['LinkList'];
 export type NewLinkMember = Schemas['NewLinkMember'];
 export type ScreenEntry = Schemas['ScreenAnswer'];
 export type Gathering = Schemas['GatheringAnswer'];
+export type NewGatheringMember = Schemas['NewGatheringMember'];
 export type GatheringMember = Schemas['GatheringMember'];
 export type Harvest = Schemas['Harvest'];
 export type NewGathering = Schemas['NewGathering'];

@@ -12,6 +12,7 @@ const all = () => import('../views/dialogs');
 
 export const DIALOGS = {
   new: () => all().then((views) => ({ default: views.NewDialog })),
+  circle: () => all().then((views) => ({ default: views.CircleDialog })),
   search: () => all().then((views) => ({ default: views.SearchDialog })),
   shortcuts: () => all().then((views) => ({ default: views.Shortcuts })),
   agree: () => all().then((views) => ({ default: views.AgreeDialog })),

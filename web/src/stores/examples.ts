@@ -1,6 +1,9 @@
-/** Three example conversations for an empty hall. They use agents that every server has. */
+/** Example conversations for an empty hall. They use agents that every server has. */
 
+import { planOf } from '../lib/circle-plan';
 import { post } from '../lib/client';
+import { askable } from '../lib/home';
+import type { AgentEntry } from '../lib/types';
 import { ME } from '../lib/words';
 import { hall } from './hall.svelte';
 
@@ -35,13 +38,29 @@ export const EXAMPLES: Example[] = [
     policy: 'mention_only',
     first: '@critic We plan to answer all support mail with an agent from Monday on. What can go wrong?',
   },
+  {
+    title: 'Talking circle',
+    about: 'Three agents pass a talking piece round. At the end you read the harvest.',
+    agents: ['analyst', 'writer', 'critic'],
+    policy: 'talking_piece',
+    first: 'What makes our releases slow, and what do we change first?',
+  },
 ];
 
 /** Starts an example with its first message. Returns the id of the conversation. */
 export async function begin(example: Example): Promise<string> {
   const known = await hall.registry();
+  if (example.policy === 'talking_piece') return circle(example, known);
   const agents = example.agents.flatMap((client) => known.find((agent) => agent.client === client) ?? []);
   const id = await hall.begin(example.title, example.policy, agents);
   await post(`/threads/${id}/events`, { type: 'message', from: ME, to: 'all', content: example.first });
   return id;
+}
+
+/** Begins a circle of the example's agents, the first of which also harvests. */
+function circle({ agents, first }: Example, known: readonly AgentEntry[]): Promise<string> {
+  const offered = askable(known, []);
+  const speakers = agents.flatMap((client) => offered.find((agent) => agent.client === client) ?? []);
+  const wish = { question: first, rhythm: '', breath: 'minimal', person: null, folder: '' };
+  return hall.gather(planOf({ ...wish, speakers, harvester: speakers[0] ?? null }, ME));
 }

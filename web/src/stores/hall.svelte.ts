@@ -9,6 +9,8 @@ import type { HubMessage } from '../lib/hub';
 import { inOrder, reordered } from '../lib/order';
 import type { Link } from '../lib/sse';
 import type {
+  Gathering,
+  NewGathering,
   AgentEntry,
   Bell,
   Envelope,
@@ -360,6 +362,13 @@ class Hall {
       await post(`/threads/${created.id}/events`, { type: 'control', from: ME, content: { invite } });
     await this.list();
     return created.id;
+  }
+
+  /** Begins a gathering. Returns its id. */
+  async gather(plan: NewGathering): Promise<string> {
+    const { id } = await post<Gathering>('/gatherings', plan);
+    await this.list();
+    return id;
   }
 
   /** Returns the name of a participant of a conversation. */

@@ -6,6 +6,7 @@ export type Dialog =
   | 'switcher'
   | 'shortcuts'
   | 'new'
+  | 'circle'
   | 'invite'
   | 'rules'
   | 'raise'

@@ -2,6 +2,7 @@
 
 export { default as ChannelsDialog } from './channels/ChannelsDialog.svelte';
 export { default as ChatsDialog } from './channels/ChatsDialog.svelte';
+export { default as CircleDialog } from './gathering/CircleDialog.svelte';
 export { default as AgreeDialog } from './gathering/AgreeDialog.svelte';
 export { default as EndGatheringDialog } from './gathering/EndGatheringDialog.svelte';
 export { default as AccessDialog } from './panel/AccessDialog.svelte';

@@ -244,3 +244,22 @@ test('a small screen has a list in place of the circle, and whoever hides it fin
   await page.getByRole('button', { name: 'Show the circle' }).click();
   await expect(seat(page, 'Ann')).toBeVisible();
 });
+
+test('a talking circle is begun in the page, and ends with a harvest of what was said', async ({ page, server }) => {
+  await signIn(page, server);
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await page.getByRole('button', { name: 'Talking circle instead…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New talking circle' });
+  await expect(dialog.getByRole('status')).toHaveText('Write the question that the circle opens with.');
+  await dialog.getByLabel('Opening question').fill('What makes our releases slow?');
+  await dialog.getByRole('checkbox', { name: 'You' }).uncheck();
+  for (const speaker of ['writer', 'critic']) await dialog.getByRole('checkbox', { name: speaker }).check();
+  await expect(dialog.getByRole('status')).toHaveText('Choose who writes the harvest.');
+  await dialog.getByLabel('Harvester').selectOption('analyst');
+  await accessible(page);
+  await dialog.getByRole('button', { name: 'Begin' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: /gathering/i })).toBeVisible();
+  const harvest = page.getByRole('article', { name: /^Harvester/ });
+  await expect(harvest).toContainText('What emerged');
+  await expect(harvest).toContainText('Writer: Put simply: releases');
+});
