@@ -3628,9 +3628,20 @@ export interface components {
          *     event of its stream.
          */
         ScreenAnswer: {
+            /**
+             * Format: int32
+             * @description Width of the terminal in columns; absent if it is not known.
+             */
+            columns?: number | null;
             /** @description Text in the program's composer; absent if it cannot be determined. */
             composer?: string | null;
+            cursor?: components["schemas"]["ScreenCursor"] | null;
             dialog?: components["schemas"]["DialogEntry"] | null;
+            /**
+             * @description The lines of the screen in colour, each as runs of one style. A line without characters has
+             *     no runs.
+             */
+            lines?: components["schemas"]["ScreenRun"][][];
             /** @description Id of the session. */
             session: string;
             /**
@@ -3640,6 +3651,44 @@ export interface components {
             state: string;
             /** @description Text of the whole screen, without markup and without escape sequences. */
             text: string;
+        };
+        /** @description A cell of a screen, counted from 0 at the top left. */
+        ScreenCursor: {
+            /**
+             * Format: int32
+             * @description The column.
+             */
+            column: number;
+            /**
+             * Format: int32
+             * @description The line.
+             */
+            line: number;
+        };
+        /** @description Characters of a screen with one style. Absent parts are those of the bare terminal. */
+        ScreenRun: {
+            /** @description Colour behind the characters, in the words of `fg`. */
+            bg?: string | null;
+            /** @description True for bold characters. */
+            bold?: boolean;
+            /** @description True for faint characters. */
+            faint?: boolean;
+            /**
+             * @description Colour of the characters: `#rrggbb`, or one of the 16 colours that the viewer chooses:
+             *     `black`, `red`, `green`, `yellow`, `blue`, `magenta`, `cyan`, `white`, or one of them after
+             *     `bright_`.
+             */
+            fg?: string | null;
+            /** @description True for italic characters. */
+            italic?: boolean;
+            /** @description True if both colours are exchanged. */
+            reverse?: boolean;
+            /** @description True for characters that are struck through. */
+            strike?: boolean;
+            /** @description The characters. They are text, without markup and without escape sequences. */
+            text: string;
+            /** @description True for underlined characters. */
+            underline?: boolean;
         };
         /** @description Answer of `GET /search`. */
         SearchAnswer: {

@@ -9,8 +9,8 @@ use moothall_engine::crash;
 use moothall_engine::outbox::{OutboxEntry, PostCommand, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Durability, LogError};
 use moothall_engine::sessions::{
-    HostFault, Key, Pane, PaneState, Paste, PasteReport, Record, RecordQuery, SessionError, View,
-    address_of, is_session,
+    HostFault, Key, Pane, PaneState, Paste, PasteReport, Picture, Record, RecordQuery,
+    SessionError, View, address_of, is_session,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
@@ -108,6 +108,7 @@ impl Runner {
                 composer: None,
                 dialog: None,
                 text: String::new(),
+                picture: Picture::default(),
             }),
             Err(fault) => {
                 tracing::warn!(session = %self.session.id, %fault, "the terminal of a session \

@@ -166,6 +166,8 @@ from .registration_page import RegistrationPage
 from .registration_refused import RegistrationRefused
 from .revoke_request import RevokeRequest
 from .screen_answer import ScreenAnswer
+from .screen_cursor import ScreenCursor
+from .screen_run import ScreenRun
 from .search_answer import SearchAnswer
 from .search_hit import SearchHit
 from .session_acted import SessionActed
@@ -410,6 +412,8 @@ __all__ = (
     "RegistrationRefused",
     "RevokeRequest",
     "ScreenAnswer",
+    "ScreenCursor",
+    "ScreenRun",
     "SearchAnswer",
     "SearchHit",
     "SessionActed",

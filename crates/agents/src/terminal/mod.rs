@@ -37,9 +37,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    AdoptRequest, Dialog, FolderEntry, HostFault, Key, LastWords, Launch, Pane, PaneNews,
-    PaneState, Paste, PasteReport, ProgramOffer, Record, RecordQuery, Reports, ResumeArgs,
-    SessionHost, SessionId, UnixUser, View,
+    AdoptRequest, CursorCell, Dialog, FolderEntry, HostFault, Key, LastWords, Launch, Pane,
+    PaneNews, PaneState, Paste, PasteReport, Picture, ProgramOffer, Record, RecordQuery, Reports,
+    ResumeArgs, SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -70,8 +70,15 @@ pub struct TmuxHost {
 struct Facts {
     pid: u32,
     dead: bool,
+    columns: u16,
+    /// The cell of the cursor, if the program shows one.
+    cursor: Option<CursorCell>,
     command: String,
 }
+
+/// The format that [`Facts::of`] reads.
+const FACTS: &str = "#{pane_pid} #{pane_dead} #{pane_width} #{cursor_flag} #{cursor_y} \
+                     #{cursor_x} #{pane_current_command}";
 
 impl TmuxHost {
     /// Makes the terminals of a data folder. `folder` holds the socket and the files of pastes; it
@@ -175,9 +182,8 @@ impl TmuxHost {
         pane: &Pane,
         vendor: Vendor,
     ) -> Result<View, HostFault> {
-        let facts = TmuxCommand::of("display-message -p -t")
-            .words([pane.id.as_str(), "#{pane_pid} #{pane_dead} #{pane_current_command}"]);
-        let capture = TmuxCommand::of("capture-pane -p -e -t").word(&pane.id);
+        let facts = TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), FACTS]);
+        let capture = TmuxCommand::of("capture-pane -p -e -N -t").word(&pane.id);
         let (facts, lines) = match control.run_both(&facts, &capture).await {
             Ok(answers) => answers,
             Err(HostFault::Failed(why)) => {
@@ -192,8 +198,10 @@ impl TmuxHost {
             )));
         };
         let mut view = Screen { lines, command: facts.command }.read(vendor);
+        view.picture.columns = facts.columns;
+        view.picture.cursor = facts.cursor;
         if facts.dead {
-            view = View { state: PaneState::Gone, composer: None, dialog: None, text: view.text };
+            view = View { state: PaneState::Gone, composer: None, dialog: None, ..view };
         }
         Ok(view)
     }
@@ -226,10 +234,15 @@ fn run_of(pane: &Pane) -> Run {
 
 impl Facts {
     fn of(lines: &[String]) -> Option<Self> {
-        let mut words = lines.first()?.splitn(3, ' ');
+        let mut words = lines.first()?.splitn(7, ' ');
         let pid = words.next()?.parse().ok()?;
         let dead = words.next()? == "1";
-        Some(Self { pid, dead, command: words.next().unwrap_or_default().to_owned() })
+        let columns = words.next()?.parse().unwrap_or_default();
+        let is_shown = words.next()? == "1";
+        let (line, column) = (words.next()?.parse(), words.next()?.parse());
+        let cell = line.ok().zip(column.ok()).map(|(line, column)| CursorCell { line, column });
+        let command = words.next().unwrap_or_default().to_owned();
+        Some(Self { pid, dead, columns, cursor: cell.filter(|_| is_shown), command })
     }
 }
 
@@ -315,6 +328,7 @@ impl SessionHost for TmuxHost {
                 composer: None,
                 dialog: None,
                 text: String::new(),
+                picture: Picture::default(),
             }),
             looked => looked,
         }

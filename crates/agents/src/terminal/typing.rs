@@ -454,7 +454,10 @@ mod tests {
         let end = end_of("many\nlines\n\n[moothall:0a1b2c3d]");
         let seen = |state, composer: Option<&str>, text: &str| {
             let (composer, text) = (composer.map(str::to_owned), text.to_owned());
-            before_enter(&View { state, composer, dialog: None, text }, &end)
+            before_enter(
+                &View { state, composer, dialog: None, text, picture: Default::default() },
+                &end,
+            )
         };
         let before = |text: &str| seen(PaneState::Starting, None, text);
         let full = "many\nlines\n\n  [moothall:0a1b2c3d]\n \n";

@@ -9,6 +9,7 @@ use moothall_kernel::permission::PermissionOption;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
+use super::picture::Picture;
 use crate::ports::{Pane, SessionId, UnixUser};
 
 /// A program to start in a new terminal.
@@ -89,6 +90,8 @@ pub struct View {
     pub dialog: Option<Dialog>,
     /// The whole screen as text, without escape sequences.
     pub text: String,
+    /// The screen in colour.
+    pub picture: Picture,
 }
 
 /// The state of a program in a pane.

@@ -13,6 +13,7 @@ pub(crate) mod facts;
 mod host;
 mod hooks;
 mod on_demand;
+mod picture;
 mod residents;
 
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
@@ -30,6 +31,7 @@ pub use host::{
     ResumeArgs, SessionHost, View,
 };
 pub use on_demand::{OnDemand, fail_turn};
+pub use picture::{CellColor, CellStyle, CursorCell, Picture, StyledRun};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 
 pub use crate::access::reach::ReachableStreams;

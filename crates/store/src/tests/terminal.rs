@@ -8,7 +8,7 @@ use moothall_engine::ports::{Deliveries, DeliveryState, Store, SystemClock};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     AdoptRequest, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews,
-    PaneState, Paste, PasteReport, ProgramOffer, Reports, SessionHost, SessionId, View,
+    PaneState, Paste, PasteReport, Picture, ProgramOffer, Reports, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::Event;
@@ -68,6 +68,7 @@ impl SessionHost for Terminal {
             composer: Some(self.composer.lock().unwrap().clone()),
             dialog: None,
             text: String::new(),
+            picture: Picture::default(),
         })
     }
     async fn paste(&self, _: &Pane, _: &str, paste: &Paste) -> Result<PasteReport, HostFault> {

@@ -23,6 +23,7 @@ mod apps;
 mod channels;
 mod computers;
 mod registrations;
+mod screen;
 mod session;
 mod folder;
 mod link;
@@ -74,12 +75,12 @@ pub use need::{NeedEntry, NeedsAnswer, NeedsSignal};
 pub use occupation::{OccupationEntry, StatesAnswer, StatesSignal};
 pub use registrations::{AgentFreed, AgentRevoked, RegistrationEntry, RegistrationPage};
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
+pub use screen::{DialogEntry, ScreenAnswer, ScreenCursor, ScreenRun};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
-    Adoption, AttachAnswer, AwayComputer, DialogEntry, MessageSent, NewAnswer, NewMessage,
-    NewSession, OptionEntry, PermissionAnswered, ProgramEntry, ScreenAnswer, SendAnswer,
-    SessionActed, SessionDataAnswer, SessionEnd, SessionEntry, SessionList, SessionResumed,
-    SilentComputer, StartAnswer, StartAsked,
+    Adoption, AttachAnswer, AwayComputer, MessageSent, NewAnswer, NewMessage, NewSession,
+    OptionEntry, PermissionAnswered, ProgramEntry, SendAnswer, SessionActed, SessionDataAnswer,
+    SessionEnd, SessionEntry, SessionList, SessionResumed, SilentComputer, StartAnswer, StartAsked,
 };
 pub use state::{
     DiscussionState, InvitedEntry, LeftEntry, OpenTurn, ParticipantsState, SwitchState,

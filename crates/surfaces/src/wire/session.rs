@@ -2,9 +2,7 @@
 
 use moothall_engine::computers::RemoteSession;
 use moothall_engine::door::{PostedMessage, SessionReading};
-use moothall_engine::sessions::{
-    ProgramOffer, ResumedSession, SendResult, SessionData, Status, View,
-};
+use moothall_engine::sessions::{ProgramOffer, ResumedSession, SendResult, SessionData, Status};
 use moothall_kernel::ids::{EventId, PermissionId, StreamId};
 use moothall_kernel::permission::PermissionOption;
 use moothall_kernel::time::Timestamp;
@@ -250,36 +248,6 @@ pub struct SilentComputer {
     pub reason: String,
 }
 
-/// The content of a session's screen: the answer of `GET /sessions/{id}/screen`, and the `screen`
-/// event of its stream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ScreenAnswer {
-    /// Id of the session.
-    pub session: String,
-    /// State of the program according to the screen: `starting`, `idle`, `busy`, `asking`, `shell`
-    /// or `gone`.
-    pub state: String,
-    /// Text of the whole screen, without markup and without escape sequences.
-    pub text: String,
-    /// Text in the program's composer; absent if it cannot be determined.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub composer: Option<String>,
-    /// The program's question, if the program waits for permission; otherwise absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dialog: Option<DialogEntry>,
-}
-
-/// A question of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct DialogEntry {
-    /// The action that the program wants to take.
-    pub action: String,
-    /// True if the screen shows the whole action.
-    pub complete: bool,
-    /// The answers that the program offers.
-    pub options: Vec<OptionEntry>,
-}
-
 /// One of the answers that a permission offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptionEntry {
@@ -310,23 +278,6 @@ impl OptionEntry {
             with_others: option.with_others,
         };
         options.iter().map(entry).collect()
-    }
-}
-
-impl ScreenAnswer {
-    /// Returns a screen for the wire.
-    pub fn of(session: &StreamId, view: View) -> Self {
-        Self {
-            session: session.to_string(),
-            state: view.state.to_string(),
-            text: view.text,
-            composer: view.composer,
-            dialog: view.dialog.map(|dialog| DialogEntry {
-                action: dialog.action,
-                complete: !dialog.partial,
-                options: OptionEntry::all(&dialog.options),
-            }),
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use async_trait::async_trait;
 use moothall_engine::sessions::{
     AdoptRequest, Dialog, FolderEntry, HostFault, Key, LastWords, Launch, Pane, PaneNews,
-    PaneState, Paste, PasteReport, ProgramOffer, Reports, SessionHost, View,
+    PaneState, Paste, PasteReport, Picture, ProgramOffer, Reports, SessionHost, View,
 };
 use tokio::sync::{broadcast, watch};
 
@@ -204,6 +204,7 @@ impl SessionHost for FakeHost {
             composer: Some(seen.composer.clone()),
             dialog: seen.dialog.clone(),
             text: seen.text.clone(),
+            picture: Picture::default(),
         })
     }
 

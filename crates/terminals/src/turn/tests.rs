@@ -4,7 +4,7 @@
 use moothall_engine::agent::{Job, PermissionAnswer, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Activity, Dialog, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record,
+    Activity, Dialog, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Picture, Record,
     ReportedQuestion, Reports, Session, SessionError, View,
 };
 use moothall_engine::stream::Now;
@@ -80,8 +80,14 @@ fn session() -> Session {
     }
 }
 
+/// Returns a screen with this text, on which no program shows.
+fn seen(text: String) -> View {
+    let picture = Picture::default();
+    View { state: PaneState::Starting, composer: None, dialog: None, text, picture }
+}
+
 fn screen(state: PaneState, composer: &str) -> Input {
-    let view = View { state, composer: Some(composer.into()), dialog: None, text: String::new() };
+    let view = View { state, composer: Some(composer.into()), ..seen(String::new()) };
     Input::Seen(Some(Box::new(PaneContent { view, tail: Some(composer.into()) })))
 }
 
@@ -90,12 +96,8 @@ fn idle() -> Input {
 }
 
 fn asking(action: &str) -> Input {
-    let view = View {
-        state: PaneState::Asking,
-        composer: None,
-        dialog: Some(dialog(action)),
-        text: String::new(),
-    };
+    let view =
+        View { state: PaneState::Asking, dialog: Some(dialog(action)), ..seen(String::new()) };
     Input::Seen(Some(Box::new(PaneContent { view, tail: None })))
 }
 

@@ -14,8 +14,8 @@ use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     AdoptRequest, Asker, Dialog, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
     Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, PasteReport, Permit,
-    ProgramOffer, ReportOutcome, ReportedQuestion, Reports, ResumeArgs, SendResult, SessionError,
-    SessionHost, SessionId, View,
+    Picture, ProgramOffer, ReportOutcome, ReportedQuestion, Reports, ResumeArgs, SendResult,
+    SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};
@@ -171,6 +171,7 @@ impl SessionHost for Bench {
             composer: Some(screen.composer.clone()),
             dialog: screen.dialog.clone().filter(|_| screen.state == PaneState::Asking),
             text: format!("{}{}", screen.drawn, screen.composer),
+            picture: Picture::default(),
         }))
     }
     async fn paste(&self, pane: &Pane, _: &str, paste: &Paste) -> Result<PasteReport, HostFault> {

@@ -5,8 +5,9 @@
 //! [`PaneState::Starting`], into which nothing is typed.
 
 pub(crate) mod cells;
+pub(crate) mod picture;
 
-use moothall_engine::sessions::{Dialog, PaneState, View};
+use moothall_engine::sessions::{Dialog, PaneState, Picture, View};
 use moothall_kernel::permission::{OptionKind, PermissionOption};
 
 use super::Vendor;
@@ -62,7 +63,14 @@ impl Screen {
         } else {
             (vendor.table().screen.read)(&rows)
         };
-        View { state: seen.state, composer: seen.composer, dialog: seen.dialog, text: text(&rows) }
+        let lines = picture::lines(self.lines.iter().map(String::as_str));
+        View {
+            state: seen.state,
+            composer: seen.composer,
+            dialog: seen.dialog,
+            text: text(&rows),
+            picture: Picture { lines, ..Picture::default() },
+        }
     }
 }
 

@@ -152,7 +152,7 @@ fn a_prompt_gets_its_time_behind_a_turn_that_waited() {
 
 fn shows_idly(text: &str) -> Input {
     let composer = Some(String::new());
-    let view = View { state: PaneState::Idle, composer, dialog: None, text: text.into() };
+    let view = View { state: PaneState::Idle, composer, ..seen(text.into()) };
     Input::Seen(Some(Box::new(PaneContent { view, tail: Some(text.into()) })))
 }
 

@@ -1,8 +1,8 @@
 //! A program in a terminal: its screen, its input and its reports.
 
 use moothall_engine::sessions::{
-    Dialog, Field, HookNews, HostFault, Key, NewestTurn, PaneState, Record, RecordEnd, Reports,
-    View,
+    Dialog, Field, HookNews, HostFault, Key, NewestTurn, PaneState, Picture, Record, RecordEnd,
+    Reports, View,
 };
 use moothall_kernel::permission::{OptionKind, PermissionOption};
 
@@ -72,7 +72,8 @@ impl Program {
     pub(super) fn view(&self, now: i64) -> View {
         let state = self.state(now);
         let dialog = self.dialog.clone().filter(|_| state == PaneState::Asking);
-        View { state, composer: Some(self.composer.clone()), dialog, text: String::new() }
+        let (composer, text) = (Some(self.composer.clone()), String::new());
+        View { state, composer, dialog, text, picture: Picture::default() }
     }
 
     pub(super) fn tail(&self) -> String {
