@@ -42,7 +42,7 @@ const FOREVER: &str = "public, max-age=31536000, immutable";
 const ENCODINGS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 
 /// Addresses that the page handles.
-pub const PAGES: [&str; 4] = ["/", "/t/{thread}", "/s", "/s/{session}"];
+pub const PAGES: [&str; 5] = ["/", "/t/{thread}", "/t/{thread}/terminal", "/s", "/s/{session}"];
 
 /// Returns the page itself, for each of [`PAGES`].
 pub async fn page(headers: HeaderMap) -> Response {

@@ -70,6 +70,7 @@ export type LinkEntry = Schemas['LinkEntry'];
 export type LinkList = Schemas['LinkList'];
 export type NewLinkMember = Schemas['NewLinkMember'];
 export type ScreenEntry = Schemas['ScreenAnswer'];
+export type ScreenRun = Schemas['ScreenRun'];
 export type Gathering = Schemas['GatheringAnswer'];
 export type NewGatheringMember = Schemas['NewGatheringMember'];
 export type GatheringMember = Schemas['GatheringMember'];

@@ -18,6 +18,8 @@ export const DIALOGS = {
   agree: () => all().then((views) => ({ default: views.AgreeDialog })),
   'sign-in': () => all().then((views) => ({ default: views.SignInDialog })),
   channels: () => all().then((views) => ({ default: views.ChannelsDialog })),
+  start: () => all().then((views) => ({ default: views.StartDialog })),
+  link: () => all().then((views) => ({ default: views.LinkDialog })),
   switcher: () => all().then((views) => ({ default: views.Switcher })),
 } satisfies Record<string, View<Record<string, never>>>;
 

@@ -121,8 +121,9 @@ export class Keys {
   }
 
   #panel(): void {
-    if (matchMedia(WIDE).matches) settings.panel = !settings.panel;
-    else if (rooms.current) ui.drawer = 'panel';
+    const room = rooms.current;
+    if (matchMedia(WIDE).matches && !(room && sessions.isHome(room.id))) settings.panel = !settings.panel;
+    else if (room) ui.drawer = 'panel';
   }
 
   #escape(event: KeyboardEvent): void {

@@ -44,7 +44,7 @@ class Rooms {
   }
 
   #kept(id: string): Room {
-    const room = this.#rooms.get(id) ?? new Room(id);
+    const room = this.#rooms.get(id) ?? made(id);
     this.#rooms.delete(id);
     this.#rooms.set(id, room);
     this.#forget();
@@ -69,6 +69,18 @@ class Rooms {
       this.#rooms.delete(id);
     }
   }
+}
+
+/**
+ * Makes a room that belongs to no view. In the effect of a view, its derived values would stand
+ * still once that view is gone.
+ */
+function made(id: string): Room {
+  let room: Room | undefined;
+  $effect.root(() => {
+    room = new Room(id);
+  });
+  return room ?? new Room(id);
 }
 
 export const rooms = new Rooms();

@@ -1,39 +1,51 @@
 /**
- * The place of the page: `/`, `/t/<id>` or `/t/<id>#<seq>`, or among the sessions `/s` or
- * `/s/<id>`.
+ * The place of the page: `/`, `/t/<id>`, `/t/<id>#<seq>`, `/t/<id>/terminal` for the terminal of an
+ * agent, or `/s` for the list of agents. `/s/<id>` is an older address of a terminal.
  */
 
+/** The part of an agent's page that is in front, if there is room for one. */
+export type Tab = 'conversation' | 'terminal';
+
 export interface Place {
-  view: 'room' | 'sessions';
+  view: 'room' | 'agents';
   thread: string | null;
+  tab: Tab;
   seq: number | null;
-  session: string | null;
 }
 
-const THREAD = /^\/t\/([A-Za-z0-9-]{1,64})\/?$/;
-const SESSIONS = /^\/s(?:\/([A-Za-z0-9-]{1,64}))?\/?$/;
+const THREAD = /^\/t\/([A-Za-z0-9-]{1,64})(\/terminal)?\/?$/;
+const AGENTS = '/s';
+const SESSION = /^\/s\/([A-Za-z0-9-]{1,64})\/?$/;
 
 export function read(location: { pathname: string; hash: string }): Place {
-  const sessions = SESSIONS.exec(location.pathname);
-  if (sessions) return { view: 'sessions', thread: null, seq: null, session: sessions[1] ?? null };
-  const thread = THREAD.exec(location.pathname)?.[1] ?? null;
+  const none = { thread: null, tab: 'conversation', seq: null } as const;
+  if (location.pathname.replace(/\/$/, '') === AGENTS) return { ...none, view: 'agents' };
+  const session = SESSION.exec(location.pathname)?.[1];
+  if (session) return { ...none, view: 'room', thread: session, tab: 'terminal' };
+  const [, thread = null, terminal] = THREAD.exec(location.pathname) ?? [];
   const seq = /^#(\d{1,15})$/.exec(location.hash)?.[1];
-  return { view: 'room', thread, seq: thread && seq ? Number(seq) : null, session: null };
+  const tab = terminal ? 'terminal' : 'conversation';
+  return { view: 'room', thread, tab, seq: thread && seq && !terminal ? Number(seq) : null };
 }
 
 export function linkTo(thread: string, seq?: number): string {
   return `/t/${thread}${seq === undefined ? '' : `#${seq}`}`;
 }
 
+/** Returns the address of a session's terminal, or of the list of agents. */
 export function linkToSession(session: string | null): string {
-  return session ? `/s/${session}` : '/s';
+  return session ? `/t/${session}/terminal` : AGENTS;
 }
 
 class Router {
   place = $state.raw<Place>(read(location));
 
   constructor() {
-    const follow = () => (this.place = read(location));
+    this.#renew();
+    const follow = () => {
+      this.#renew();
+      this.place = read(location);
+    };
     addEventListener('popstate', follow);
     addEventListener('hashchange', follow);
   }
@@ -49,6 +61,12 @@ class Router {
   #follow(path: string): void {
     if (path !== location.pathname + location.hash) history.pushState(null, '', path);
     this.place = read(location);
+  }
+
+  /** Replaces an older address by the present one. */
+  #renew(): void {
+    const session = SESSION.exec(location.pathname)?.[1];
+    if (session) history.replaceState(null, '', linkToSession(session) + location.hash);
   }
 }
 

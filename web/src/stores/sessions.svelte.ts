@@ -11,7 +11,7 @@ import { ui } from './ui.svelte';
 const SOON_MS = 300;
 
 class Sessions {
-  /** The sessions in the order in which they began. Ended ones are loaded with the view of sessions. */
+  /** The sessions in the order in which they began. Ended ones are loaded with the list of agents. */
   all = $state.raw<SessionEntry[]>([]);
   /** Ids of ended sessions, as far as they are known from the start of the page. */
   #ended = $state.raw<readonly string[]>([]);
@@ -25,7 +25,6 @@ class Sessions {
 
   live = $derived(this.all.filter(isLive));
   over = $derived(this.all.filter((session) => !isLive(session)).reverse());
-  asking = $derived(this.live.filter((session) => session.state === 'asking').length);
   #places = $derived(new Map(this.all.map((session, index) => [session.id, index])));
   #homes = $derived(new Set([...this.#ended, ...this.all.map((session) => session.id)]));
   #linked = $derived(new Set(this.links.map((link) => link.id)));
@@ -95,6 +94,12 @@ class Sessions {
     return this.#homes.has(thread);
   }
 
+  /** True if a conversation is the home of a session that has not ended. */
+  isLiveHome(thread: string): boolean {
+    const session = this.find(thread);
+    return session !== undefined && isLive(session);
+  }
+
   isLink(thread: string): boolean {
     return this.#linked.has(thread);
   }
@@ -111,11 +116,6 @@ class Sessions {
     return id;
   }
 
-  async send(id: string, message: string): Promise<void> {
-    await post(`/sessions/${id}/messages`, { message, from: ME });
-    void this.load();
-  }
-
   interrupt(id: string): Promise<boolean> {
     return ui.attempt('Interrupting', async () => {
       await post(`/sessions/${id}/interrupt`, { from: ME });
@@ -127,6 +127,14 @@ class Sessions {
   async end(id: string): Promise<void> {
     await post(`/sessions/${id}/end`, { from: ME });
     await this.load();
+  }
+
+  resume(id: string): Promise<boolean> {
+    return ui.attempt('Resuming', async () => {
+      await post(`/sessions/${id}/resume`, { from: ME });
+      ui.say('Resumed');
+      await this.load();
+    });
   }
 
   /** Links sessions. Returns true if exactly these were linked before. */

@@ -2,7 +2,7 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { get } from '../lib/client';
-import type { Occupation } from '../lib/types';
+import type { Occupation, SessionEntry } from '../lib/types';
 import { ME, SERVER } from '../lib/words';
 
 /** Words of participants that do something, or are about to. */
@@ -38,6 +38,11 @@ class States {
 
   of(thread: string, participant: string): Occupation | undefined {
     return this.#all.get(thread)?.get(participant);
+  }
+
+  /** Returns the state of a session, as its home has it. */
+  ofSession(session: SessionEntry): Occupation | undefined {
+    return this.of(session.id, session.name) ?? session.doing ?? undefined;
   }
 
   forget(thread: string): void {

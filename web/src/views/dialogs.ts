@@ -11,6 +11,8 @@ export { default as InviteDialog } from './panel/InviteDialog.svelte';
 export { default as RaiseDialog } from './panel/RaiseDialog.svelte';
 export { default as RulesDialog } from './panel/RulesDialog.svelte';
 export { default as CloseLinkDialog } from './sessions/CloseLinkDialog.svelte';
+export { default as LinkDialog } from './sessions/LinkDialog.svelte';
+export { default as StartDialog } from './sessions/StartDialog.svelte';
 export { default as DeleteDialog } from './shell/DeleteDialog.svelte';
 export { default as NewDialog } from './shell/NewDialog.svelte';
 export { default as RenameDialog } from './shell/RenameDialog.svelte';

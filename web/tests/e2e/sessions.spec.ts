@@ -16,8 +16,8 @@ function terminal(page: Page, name: string): Locator {
 }
 
 async function start(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name: 'Start', exact: true }).click();
-  const dialog = page.getByRole('dialog', { name: 'Start a session' });
+  await page.getByRole('button', { name: 'New agent', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'New agent' });
   await dialog.getByRole('button', { name: /^fake/ }).click();
   await dialog.getByRole('button', { name: /^in / }).click();
   await dialog.getByLabel('Path of the folder').fill('/tmp');
@@ -27,13 +27,23 @@ async function start(page: Page, name: string): Promise<void> {
   await expect(terminal(page, name)).toContainText('fake, a stand-in');
 }
 
-test('two sessions are started and linked, a message crosses, and the link is closed', async ({ page, server }) => {
+/** Returns the line with the facts of an agent's page, and what can be done with it. */
+function bar(page: Page, name: string): Locator {
+  return page.getByRole('group', { name: `About ${name}` });
+}
+
+function agents(page: Page): Locator {
+  return page.getByRole('navigation').getByRole('region', { name: 'Agents in terminals' });
+}
+
+test('two agents are started and linked, a message crosses, and the link is closed', async ({ page, server }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
   await signIn(page, server);
-  await page.getByRole('link', { name: 'Sessions' }).click();
-  await expect(page.getByText('Nothing runs.')).toBeVisible();
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
+  await expect(page.getByText('No agents run in terminals.')).toBeVisible();
   await start(page, 'anna');
   await start(page, 'bert');
-  await page.getByRole('button', { name: 'Link…' }).click();
+  await bar(page, 'bert').getByRole('button', { name: 'Link…' }).click();
   const dialog = page.getByRole('dialog', { name: 'New link' });
   await expect(dialog.getByRole('checkbox', { name: /bert/ })).toBeChecked();
   await expect(dialog.getByRole('button', { name: 'Link them' })).toBeDisabled();
@@ -41,26 +51,28 @@ test('two sessions are started and linked, a message crosses, and the link is cl
   await dialog.getByLabel('Role of anna').fill('planner');
   await dialog.getByRole('switch', { name: 'Number them' }).click();
   await dialog.getByRole('button', { name: 'Link them' }).click();
+  await expect(bar(page, 'bert').getByRole('link', { name: /anna/ })).toBeVisible();
+  await agents(page).getByRole('link', { name: 'Agents', exact: true }).click();
   const links = page.getByRole('region', { name: 'Links' });
   await expect(links.getByRole('listitem', { name: /^Link / })).toHaveCount(1);
   await expect(links.getByRole('link', { name: /1 anna planner/ })).toBeVisible();
-  await expect(links.getByRole('img', { name: /1 anna \(planner\), 2 bert/ })).toBeVisible();
   await accessible(page);
 
   // Words of one member reach the terminal of the other.
   const { links: made } = await server.get<{ links: { id: string }[] }>('/links');
   await server.say(made[0]!.id, '[say:The parcel]', 'user', { to: 'anna' });
-  await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /bert/ }).click();
+  await agents(page).getByRole('link', { name: /^bert/ }).click();
   await expect(terminal(page, 'bert')).toContainText('The parcel');
-  await expect(page.getByRole('article', { name: 'Session bert' }).getByRole('link', { name: /anna/ })).toBeVisible();
 
-  await page.getByRole('link', { name: 'Sessions', exact: true }).first().click();
-  await links.getByRole('button', { name: /^Close/ }).click();
+  await bar(page, 'bert')
+    .getByRole('button', { name: /^Close the link/ })
+    .click();
   await page.getByRole('dialog', { name: 'Close the link?' }).getByRole('button', { name: 'Close it' }).click();
-  await expect(links.getByText('No links yet.')).toBeVisible();
+  await expect(bar(page, 'bert').getByRole('link', { name: /anna/ })).toHaveCount(0);
+  expect((await server.get<{ links: unknown[] }>('/links')).links).toEqual([]);
 });
 
-test('a link that waits for a session says for which, in the list and at the session', async ({ page, server }) => {
+test('a link that waits for an agent says for which, in the list and at the agent', async ({ page, server }) => {
   const members: { session: string }[] = [];
   for (const name of ['anna', 'bert', 'cleo']) members.push({ session: await server.startSession(name) });
   await server.link(...members);
@@ -71,7 +83,7 @@ test('a link that waits for a session says for which, in the list and at the ses
     await server.post(`/sessions/${session}/resume`, {});
   }
   await signIn(page, server);
-  await page.getByRole('link', { name: 'Sessions' }).click();
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
   const waiting = page.getByRole('list', { name: 'Waiting links' }).getByRole('listitem');
   await expect(waiting).toHaveCount(1);
   await expect(waiting).toContainText('Waits for cleo, which ended and was not resumed.');
@@ -83,33 +95,87 @@ test('a link that waits for a session says for which, in the list and at the ses
   await expect(page.getByRole('region', { name: 'Links that wait' })).toHaveCount(0);
 });
 
-test('a message is sent, a permission is answered, and the session is ended', async ({ page, server }) => {
-  await server.startSession('anna');
+test('an agent is one page: told, answered, looked at, ended and resumed there', async ({ page, server }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const anna = await server.startSession('anna');
   // Only a signed-in person may answer a program's questions.
   await signIn(page, server);
-  await page.getByRole('link', { name: 'Sessions' }).click();
-  await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /anna/ }).click();
+  await agents(page).getByRole('link', { name: /^anna/ }).click();
+  await expect(page).toHaveURL(`${server.url}/t/${anna}`);
   await expect(terminal(page, 'anna')).toBeVisible();
-  await page.getByRole('textbox', { name: 'Message to anna' }).fill('Clean up. [ask:rm -rf build]');
-  await page.keyboard.press('Enter');
+  await expect(box(page)).toBeVisible();
+  await say(page, 'Clean up. [ask:rm -rf build]');
   const card = page.getByRole('article', { name: 'anna asks for a permission' });
   await expect(card).toContainText('rm -rf build');
-  await expect(page.getByRole('navigation').getByText('1 asks')).toBeVisible();
+  await expect(agents(page).getByRole('link', { name: /anna asks you/ })).toBeVisible();
+  await expect(bar(page, 'anna')).toContainText('asks you');
   await accessible(page);
   await page.reload();
   await expect(card).toContainText('rm -rf build');
   await card.getByRole('button', { name: /allow/i }).click();
   await expect(card).toHaveCount(0);
   await expect(terminal(page, 'anna')).toContainText('Clean up.');
-
-  await page.getByRole('link', { name: 'Conversation', exact: true }).click();
   await expect(messagesOf(page, 'anna')).toHaveCount(1);
-  await page.getByRole('link', { name: 'Its terminal' }).click();
-  await page.getByRole('button', { name: 'End', exact: true }).click();
+
+  await bar(page, 'anna').getByRole('button', { name: 'End' }).click();
   await page.getByRole('dialog', { name: 'End anna?' }).getByRole('button', { name: 'End it' }).click();
-  await expect(page.getByRole('heading', { name: 'It is over' })).toBeVisible();
-  await page.getByRole('button', { name: 'Ended (1)' }).click();
-  await expect(page.getByRole('list', { name: 'Ended' }).getByRole('link', { name: /anna/ })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Ended' })).toBeVisible();
+  await expect(messagesOf(page, 'anna')).toHaveCount(1);
+  await page.reload();
+  await agents(page).getByRole('link', { name: '1 ended' }).click();
+  await page.getByRole('list', { name: 'Ended' }).getByRole('link', { name: /anna/ }).click();
+  await bar(page, 'anna').getByRole('button', { name: 'Resume' }).click();
+  await expect(terminal(page, 'anna')).toContainText('fake, a stand-in');
+});
+
+test('without room for both, the terminal is a tab with an address, and older addresses lead to it', async ({
+  page,
+  server,
+}) => {
+  await page.setViewportSize({ width: 1000, height: 800 });
+  const anna = await server.startSession('anna');
+  await signIn(page, server);
+  await page.goto(`${server.url}/s/${anna}`);
+  await expect(page).toHaveURL(`${server.url}/t/${anna}/terminal`);
+  await expect(terminal(page, 'anna')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Messages' })).toHaveCount(0);
+  // What is written below the terminal is said in the conversation.
+  await say(page, '[say:The parcel]');
+  await expect(terminal(page, 'anna')).toContainText('The parcel');
+  await accessible(page);
+  await page.getByRole('link', { name: 'Conversation', exact: true }).click();
+  await expect(page).toHaveURL(`${server.url}/t/${anna}`);
+  await expect(messagesOf(page, 'anna')).toContainText('The parcel');
+  await expect(terminal(page, 'anna')).toHaveCount(0);
+  await accessible(page);
+  await page.goBack();
+  await expect(terminal(page, 'anna')).toBeVisible();
+  await page.reload();
+  await expect(terminal(page, 'anna')).toBeVisible();
+  await page.setViewportSize({ width: 1440, height: 800 });
+  await expect(page.getByRole('region', { name: 'Messages' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Terminal', exact: true })).toHaveCount(0);
+});
+
+test('a terminal is in colour, and what a program draws is text', async ({ page, server }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const anna = await server.startSession('anna');
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${anna}`);
+  const screen = terminal(page, 'anna');
+  const heading = screen.locator('span', { hasText: /^fake$/ });
+  await expect(heading).toHaveCSS('font-weight', '700');
+  await say(page, '<b id="x">[say:&lt;]</b> [work:hold]');
+  const star = screen.locator('span', { hasText: '✻' });
+  await expect(star).toBeVisible();
+  const ground = await screen.evaluate((element) => getComputedStyle(element).color);
+  expect(await star.evaluate((element) => getComputedStyle(element).color)).not.toBe(ground);
+  await expect(screen).toContainText('<b id="x">');
+  await expect(screen.locator('b')).toHaveCount(0);
+  // All columns are there, in letters that fit.
+  const { columns } = await server.get<{ columns: number }>(`/sessions/${anna}/screen`);
+  expect(columns).toBeGreaterThanOrEqual(80);
+  await accessible(page);
 });
 
 test('a question of a program is answered in words, and the conversation says which', async ({ page, server }) => {
@@ -263,26 +329,28 @@ test.describe('a link', () => {
 test('work is interrupted', async ({ page, server }) => {
   const anna = await server.startSession('anna');
   await signIn(page, server);
-  await page.goto(`${server.url}/s/${anna}`);
-  await expect(terminal(page, 'anna')).toBeVisible();
-  await page.keyboard.press('m');
-  await page.keyboard.type('Go on for ever. [work:hold]');
-  await page.keyboard.press('Enter');
-  const detail = page.getByRole('article', { name: 'Session anna' });
-  await expect(detail.locator('header')).toContainText('thinking');
-  await detail.getByRole('button', { name: 'Interrupt' }).click();
-  await expect(detail.locator('header')).toContainText('ready');
+  await page.goto(`${server.url}/t/${anna}`);
+  await say(page, 'Go on for ever. [work:hold]');
+  await expect(bar(page, 'anna')).toContainText('thinking');
+  await bar(page, 'anna').getByRole('button', { name: 'Interrupt' }).click();
+  await expect(bar(page, 'anna')).toContainText('ready');
 });
 
-test('its conversation is marked and grouped, and it can be invited into another one', async ({ page, server }) => {
+test('an agent is in the list of agents, not among the rooms, and can be invited into one', async ({
+  page,
+  server,
+}) => {
   const anna = await server.startSession('anna');
+  for (const name of ['bert', 'cleo', 'dora']) await server.startSession(name);
   const talk = await server.begin('Talk', ['coder'], 'mention_only');
   await signIn(page, server);
   await page.goto(`${server.url}/t/${talk}`);
   const list = page.getByRole('navigation', { name: 'Conversations' });
-  await expect(list.getByRole('link', { name: /^anna .*, session/ })).toBeVisible();
-  await list.getByRole('button', { name: 'With sessions (1)' }).click();
-  await expect(list.getByRole('link', { name: /, session/ })).toHaveCount(0);
+  await expect(list.getByRole('link', { name: /, agent/ })).toHaveCount(0);
+  // Those at rest are a number until they are asked for.
+  await expect(agents(page).getByRole('link', { name: /^anna/ })).toHaveCount(0);
+  await agents(page).getByRole('button', { name: '4 ready' }).click();
+  await expect(agents(page).getByRole('link', { name: /^anna ready/ })).toBeVisible();
   await page.keyboard.press('Escape');
   await page.keyboard.press('i');
   const dialog = page.getByRole('dialog', { name: 'Invite' });
@@ -306,15 +374,17 @@ test('the keyboard and a small screen reach everything', async ({ page, server }
   await server.link({ session: anna }, { session: bert, role: 'reviewer' });
   await signIn(page, server);
   await page.keyboard.press('s');
-  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible();
   await expect(page.getByRole('region', { name: 'Links' })).toBeVisible();
   await accessible(page);
   await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /bert/ }).click();
+  await page.getByRole('link', { name: 'Terminal', exact: true }).click();
   await expect(terminal(page, 'bert')).toBeVisible();
   await accessible(page);
-  await page.getByRole('button', { name: 'All sessions' }).click();
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('sess');
-  await expect(page.getByRole('option', { name: 'Sessions' })).toBeVisible();
+  await page.keyboard.type('agent');
+  await expect(page.getByRole('option', { name: 'Agents' })).toBeVisible();
+  await page.getByRole('option', { name: 'New agent…' }).click();
+  await expect(page.getByRole('dialog', { name: 'New agent' })).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
 });
