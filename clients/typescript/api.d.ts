@@ -1037,6 +1037,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions/{id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Types into a session's terminal, as the person at it.
+         * @description The first request takes the terminal over: its room is told once, and the server types nothing
+         *     into it until `release`, or until two minutes have passed without a request. Only a person may,
+         *     with the right to attach. Without `keys`, the terminal is only taken over.
+         */
+        post: operations["type_keys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions/{id}/messages": {
         parameters: {
             query?: never;
@@ -2741,6 +2763,15 @@ export interface components {
             /** @description Prompt to paste into the agent. */
             prompt: string;
         };
+        /** @description Answer of `POST /sessions/{id}/keys`. */
+        KeysTyped: {
+            /** @description Id of the session. */
+            session: string;
+            /** @description Id of the person who has the terminal; absent once it is released. */
+            typist?: string | null;
+            /** @description Time at which the terminal is released without another request. */
+            until?: string | null;
+        };
         /** @description The newest message of a thread, for a list. */
         LastMessage: {
             /** @description Id of the speaker. */
@@ -3131,6 +3162,27 @@ export interface components {
             role?: string | null;
             /** @description For `session`: its id, the beginning of its id, or its name. */
             session_id?: string | null;
+        };
+        /** @description Body of `POST /sessions/{id}/keys`. */
+        NewKeys: {
+            /** @description Id of the person that types. If absent, `user`, or the person to whom the credential belongs. */
+            from?: string | null;
+            /** @description The keystrokes, in order. Without any, the terminal is only taken over. */
+            keys?: components["schemas"]["NewKeystroke"][];
+            /** @description True if the terminal is released after the keystrokes. */
+            release?: boolean;
+        };
+        /** @description A keystroke: exactly one of its fields. */
+        NewKeystroke: {
+            /**
+             * @description A key: `enter`, `escape`, `tab`, `back_tab`, `backspace`, `delete`, `up`, `down`, `left`,
+             *     `right`, `home`, `end`, `page_up`, `page_down`, or `ctrl+` and a letter.
+             */
+            key?: string | null;
+            /** @description Text that the program gets as one paste. */
+            paste?: string | null;
+            /** @description Characters, typed one after the other. Control characters among them are left out. */
+            text?: string | null;
         };
         /** @description Body of `POST /links`. */
         NewLink: {
@@ -3785,6 +3837,8 @@ export interface components {
             started_at: string;
             /** @description State of the session: `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`. */
             state: string;
+            /** @description Id of the person who types in its terminal from afar; absent if the terminal is the server's. */
+            typist?: string | null;
             /** @description Number of turns that wait for the session. */
             waiting: number;
             /**
@@ -7006,6 +7060,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionActed"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    type_keys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating the request with this key has no further effect and returns the same response, while this server runs. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewKeys"];
+            };
+        };
+        responses: {
+            /** @description Answer of `POST /sessions/{id}/keys`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeysTyped"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */

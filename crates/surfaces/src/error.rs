@@ -454,7 +454,9 @@ impl From<SessionRequestError> for ApiError {
     fn from(unfit: SessionRequestError) -> Self {
         let code = match unfit {
             SessionRequestError::OnlySessions => Code::SessionRequired,
-            SessionRequestError::BothWays | SessionRequestError::Arguments => Code::InvalidField,
+            SessionRequestError::BothWays
+            | SessionRequestError::Arguments
+            | SessionRequestError::Keystrokes => Code::InvalidField,
             SessionRequestError::TooLong(_) | SessionRequestError::TooLongToShow => Code::TooLarge,
             SessionRequestError::NoWords => Code::MissingContent,
             SessionRequestError::NoThread => Code::ThreadNotFound,

@@ -8,23 +8,24 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
-    Activity, GatheringPlace, Launch, NewObserved, NewSession, Origin, Pane, ReachableStreams,
-    Session, SessionError, SessionHost, SessionId, Starter, Status, UnixUser, address_of,
+    Activity, GatheringPlace, Launch, NewObserved, NewSession, Origin, Pane, Session, SessionError,
+    SessionHost, SessionId, Starter, Status, UnixUser, address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime, TerminalReach};
 use moothall_kernel::policy::{Policy, PolicyName};
-use tokio::sync::{mpsc, watch};
 
 use crate::config::{LiveTerms, SessionParts};
 use crate::faults::{host_error, log_error};
-use crate::mail::Mail;
 use crate::reserved::{ReservedName, ReservedNames};
 use crate::sagas::Sagas;
 use crate::secrets::{fresh_token, hash_of};
 
+mod handle;
 mod living;
+
+pub(crate) use handle::SessionHandle;
 
 /// Maximum exchanges between sessions in one home before a person has to look.
 const HOME_EXCHANGES_MAX: u32 = 200;
@@ -58,15 +59,6 @@ pub(super) struct DirectoryState {
     pub(super) sagas: Sagas,
 }
 
-/// A session's entry: its status, and the way to its task.
-pub(super) struct SessionHandle {
-    known: Mutex<SessionSnapshot>,
-    mail: mpsc::UnboundedSender<Mail>,
-    rooms: Arc<ReachableStreams>,
-    /// True once the session has ended.
-    over: watch::Sender<bool>,
-}
-
 /// The parts of a session before its program runs.
 struct SessionDraft<'a> {
     client: &'a str,
@@ -88,54 +80,6 @@ pub(super) enum StartLookup {
     Lives(Box<Status>),
     /// No session. The key is still to be taken, if there is one.
     No(Option<Idempotency>),
-}
-
-#[derive(Clone, PartialEq)]
-struct SessionSnapshot {
-    session: Session,
-    doing: Activity,
-    waiting: usize,
-}
-
-impl SessionHandle {
-    /// Creates the entry of a session whose task receives this mail.
-    pub(super) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
-        let doing = if session.ended.is_some() { Activity::Ended } else { Activity::Starting };
-        let known = Mutex::new(SessionSnapshot { session: session.clone(), doing, waiting: 0 });
-        let rooms = Arc::new(ReachableStreams::of(&session.id));
-        Self { known, mail, rooms, over: watch::Sender::new(session.ended.is_some()) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SessionSnapshot> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the conversations that the session is in or made, kept current.
-    pub(crate) fn rooms(&self) -> &Arc<ReachableStreams> {
-        &self.rooms
-    }
-
-    pub(super) fn session(&self) -> Session {
-        self.lock().session.clone()
-    }
-
-    /// Stores the status; returns true if it changed.
-    pub(super) fn update(&self, session: &Session, doing: Activity, waiting: usize) -> bool {
-        let new = SessionSnapshot { session: session.clone(), doing, waiting };
-        let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
-        self.over.send_replace(session.ended.is_some());
-        is_news
-    }
-
-    fn status(&self) -> Status {
-        let known = self.lock();
-        Status { session: known.session.clone(), doing: known.doing, waiting: known.waiting }
-    }
-
-    /// Sends mail to the task; returns false if the task has ended.
-    pub(super) fn send(&self, mail: Mail) -> bool {
-        self.mail.send(mail).is_ok()
-    }
 }
 
 impl Sessions {

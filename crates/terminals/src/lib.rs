@@ -57,6 +57,7 @@ mod messages_elsewhere;
 mod requests;
 mod starts;
 mod asking;
+mod taken;
 mod watching;
 mod runner;
 mod watch;

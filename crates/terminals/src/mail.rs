@@ -1,8 +1,10 @@
 //! A message to a session's task.
 
 use moothall_engine::agent::{Job, PermissionAnswer, Probe, TurnKey};
-use moothall_engine::sessions::{Hook, Permit, ReportOutcome, SessionError};
+use moothall_engine::sessions::{Hook, Permit, ReportOutcome, SessionError, TypingRequest};
+use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{PermissionId, StreamId};
+use moothall_kernel::time::Timestamp;
 use tokio::sync::oneshot;
 
 /// A message to a session's task.
@@ -29,6 +31,9 @@ pub(super) enum Mail {
     Permit(PermissionId, Option<PermissionAnswer>),
     /// A request to interrupt the program. The reply names the turn that the caller must cancel.
     Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
+    /// Keystrokes of a person, or the release of the terminal. The reply is the time at which it is
+    /// released without more.
+    Type(Actor, TypingRequest, oneshot::Sender<Result<Option<Timestamp>, SessionError>>),
     /// The end of the session's claim to its old place in this link: it is back in the link, or the
     /// link was closed.
     PlaceUsed(StreamId),

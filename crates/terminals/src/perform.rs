@@ -25,6 +25,8 @@ use moothall_kernel::time::Millis;
 use crate::runner::Runner;
 use crate::turn::{Input, KeptItem, Output, PaneContent};
 
+/// The reason for pressing no key in a terminal that a person has taken over.
+const TAKEN: &str = "A person types in this terminal now.";
 /// The principal of the idempotency keys of reports.
 const BRINGER: &str = "moothall:hook";
 
@@ -44,6 +46,7 @@ impl Runner {
             Output::Press { key } => return Some(Input::Pressed(self.press(key).await)),
             Output::Choose { dialog, chosen, text } => {
                 let pressed = match self.pane() {
+                    Ok(_) if self.typist.is_some() => Err(HostFault::Refused(TAKEN.to_owned())),
                     Ok(pane) => {
                         self.host
                             .choose(&pane, &self.session.client, &dialog, &chosen, text.as_deref())
@@ -78,7 +81,7 @@ impl Runner {
         None
     }
 
-    fn pane(&self) -> Result<Pane, HostFault> {
+    pub(super) fn pane(&self) -> Result<Pane, HostFault> {
         self.session
             .pane
             .clone()
@@ -102,7 +105,10 @@ impl Runner {
     /// missing terminal is a view with [`PaneState::Gone`].
     pub(super) async fn view(&self) -> Option<View> {
         match self.host.view(&self.pane().ok()?, &self.session.client).await {
-            Ok(view) => Some(view),
+            Ok(view) => {
+                self.handle.saw(&view);
+                Some(view)
+            }
             Err(HostFault::Gone(_)) => Some(View {
                 state: PaneState::Gone,
                 composer: None,
@@ -454,7 +460,7 @@ impl Runner {
     }
 
     /// Posts a notice of the server at home, which wakes no agent.
-    async fn tell_people(&self, text: String) {
+    pub(super) async fn tell_people(&self, text: String) {
         let Some(hall) = self.hall() else { return };
         let post = Post {
             tags: vec!["attention".into()],

@@ -14,7 +14,7 @@ use moothall_engine::sessions::{
     Asker, ConversationPlan, Excerpt, FirstWords, FolderList, FolderQuery, Link, LinkState,
     Message, MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession, PaneNews,
     ProgramOffer, Resident, Residents, ResumedSession, SendResult, SessionData, SessionDirectory,
-    SessionError, SessionId, Status, View,
+    SessionError, SessionId, Status, TypingRequest, View,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
@@ -23,6 +23,7 @@ use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
 use moothall_kernel::talk::TalkRequest;
+use moothall_kernel::time::Timestamp;
 use tokio::sync::broadcast;
 
 use crate::agent::Terminal;
@@ -196,6 +197,15 @@ impl SessionDirectory for Sessions {
 
     async fn attach(&self, warrant: &Warrant) -> Result<Vec<String>, SessionError> {
         Sessions::attach(self, warrant.session()).await
+    }
+
+    async fn type_keys(
+        &self,
+        warrant: &Warrant,
+        by: &Actor,
+        request: TypingRequest,
+    ) -> Result<Option<Timestamp>, SessionError> {
+        Sessions::type_keys(self, warrant.session(), by, request).await
     }
 
     async fn interrupt(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError> {

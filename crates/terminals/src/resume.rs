@@ -145,7 +145,7 @@ impl Sessions {
         self.take_out_of_closed(&session).await?;
         let session = Session { lost: false, left: Vec::new(), ..session };
         self.keep(&session).await?;
-        handle.update(&session, Activity::Ended, 0);
+        handle.update(&session, Activity::Ended, 0, None);
         self.notify_of_sessions();
         Ok(())
     }

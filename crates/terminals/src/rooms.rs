@@ -125,12 +125,22 @@ impl Sessions {
                 self.note(stream, Move::Out(session)).await?;
             }
         }
+        let erases = |event: &Event| event.erases_all() || matches!(event, Event::Redacted { .. });
+        if events.iter().any(|recorded| erases(&recorded.event)) {
+            self.forget_screens();
+        }
         if events.iter().any(|recorded| recorded.event.erases_all()) {
             for session in state.participants().iter().filter_map(session_of) {
                 self.note(stream, Move::Out(session)).await?;
             }
         }
         Ok(())
+    }
+
+    /// Forgets the last screens of all sessions. Erased words may have come into any terminal, over
+    /// a link too, and nothing tells into which.
+    fn forget_screens(&self) {
+        self.handles().values().for_each(|handle| handle.forget_screen());
     }
 
     /// Tracks joining sessions after the commit and before the caller gets its answer. `state` is

@@ -24,6 +24,7 @@ use tokio::time::Instant;
 use crate::directory::{SessionHandle, Sessions};
 use crate::faults::host_error;
 use crate::mail::Mail;
+use crate::taken::Typist;
 use crate::turn::{Around, Input, Machine, Reply, RequestId, UnfinishedDelivery};
 use crate::watching::{TerminalConnection, TerminalEvent, at};
 
@@ -44,13 +45,15 @@ enum WakeReason {
     Alarm,
     /// A hook stopped waiting for its answer.
     GaveUp(RequestId),
+    /// The person who has the terminal has not typed for a while.
+    TypistLeft,
 }
 
 pub(super) struct Runner {
     pub(super) sessions: Sessions,
     pub(super) host: Arc<dyn SessionHost>,
     pub(super) session: Session,
-    handle: Arc<SessionHandle>,
+    pub(super) handle: Arc<SessionHandle>,
     inbox: mpsc::UnboundedReceiver<Mail>,
     machine: Machine,
     pub(super) waiting: BTreeMap<RequestId, Waiter>,
@@ -59,6 +62,8 @@ pub(super) struct Runner {
     started_at: Instant,
     pub(super) alarm: Option<Instant>,
     pub(super) watching: TerminalConnection,
+    /// The person who types in the terminal from afar. The server types nothing meanwhile.
+    pub(super) typist: Option<Typist>,
     over: bool,
 }
 
@@ -84,6 +89,7 @@ impl Runner {
             started_at: Instant::now(),
             alarm: None,
             watching: TerminalConnection::default(),
+            typist: None,
             over: false,
         }
     }
@@ -110,6 +116,7 @@ impl Runner {
                     self.alarm = None;
                     self.tell(Input::Tick).await;
                 }
+                WakeReason::TypistLeft => self.release().await,
                 WakeReason::GaveUp(id) => {
                     self.waiting.remove(&id);
                     self.tell(Input::GaveUp(id)).await;
@@ -135,13 +142,15 @@ impl Runner {
     }
 
     async fn next(&mut self) -> WakeReason {
-        let Self { inbox, watching, waiting, alarm, .. } = self;
+        let Self { inbox, watching, waiting, alarm, typist, .. } = self;
+        let typist_until = typist.as_ref().map(|typist| typist.until);
         tokio::select! {
             biased;
             mail = inbox.recv() => WakeReason::Mail(mail.map(Box::new)),
             happened = watching.next() => WakeReason::Terminal(happened),
             id = wait_for_withdrawal(waiting) => WakeReason::GaveUp(id),
             () = at(*alarm) => WakeReason::Alarm,
+            () = at(typist_until) => WakeReason::TypistLeft,
         }
     }
 
@@ -172,6 +181,12 @@ impl Runner {
             Mail::Look(reply) => Input::Look(self.wait_for(Waiter::Look(reply))),
             Mail::Permit(permission, given) => Input::Permitted { permission, given },
             Mail::Interrupt(reply) => Input::Interrupt(self.wait_for(Waiter::Interrupt(reply))),
+            Mail::Type(by, request, reply) => {
+                let typed = self.type_keys(&by, request).await;
+                // Before the reply: the caller reads the status next.
+                self.tell_everybody();
+                return drop(reply.send(typed));
+            }
             Mail::PlaceUsed(link) => return self.place_used(&link).await,
             Mail::End(why, reply) => {
                 let ended = self.end(&why).await;
@@ -257,7 +272,9 @@ impl Runner {
 
     /// Publishes the session's activity.
     fn tell_everybody(&self) {
-        if self.handle.update(&self.session, self.machine.doing(), self.machine.waiting()) {
+        let typist = self.typist.as_ref().map(|typist| typist.by.clone());
+        let (doing, waiting) = (self.machine.doing(), self.machine.waiting());
+        if self.handle.update(&self.session, doing, waiting, typist) {
             self.sessions.notify_of_sessions();
         }
     }
@@ -335,6 +352,8 @@ impl Runner {
     /// Ends the session and gives up its places in links. A program that was started here is ended
     /// first, and after an error in that the session lives on. An adopted program keeps running.
     async fn end(&mut self, why: &str) -> Result<(), SessionError> {
+        // Kept for people: the terminal goes with the program.
+        self.view().await;
         if let Some(pane) =
             self.session.pane.clone().filter(|_| self.session.origin == Origin::Started)
         {
@@ -371,6 +390,7 @@ impl Runner {
     async fn leave(&mut self, why: &str, shown: &str) {
         // Set first: the task has to end even if the hall has closed and the rest cannot be done.
         self.over = true;
+        self.typist = None;
         let Some(hall) = self.hall() else { return };
         self.session.ended = Some((hall.now(), shown.to_owned()));
         crash::point("session_ending");

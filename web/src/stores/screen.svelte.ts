@@ -11,6 +11,11 @@ export async function attachCommand(id: string): Promise<string> {
   return shellCommand((await get<{ argv: string[] }>(`/sessions/${id}/attach`)).argv);
 }
 
+/** Returns the last screen of an ended agent. */
+export function lastScreen(id: string): Promise<ScreenEntry> {
+  return get<ScreenEntry>(`/sessions/${id}/screen`);
+}
+
 /** The screen of one terminal, streamed while the page is visible. */
 export class Screen {
   shown = $state.raw<ScreenEntry | null>(null);

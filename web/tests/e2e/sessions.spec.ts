@@ -6,7 +6,7 @@
 import type { Locator, Page } from '@playwright/test';
 import type { EventPage } from '../../src/lib/types';
 import { SESSIONS, settled, TERMINALS, wait } from '../screens/stage';
-import { accessible, box, expect, messagesOf, say, signIn, test } from './fixture';
+import { accessible, box, expect, messagesOf, say, shown, signIn, test } from './fixture';
 
 test.use({ config: SESSIONS });
 test.skip(!TERMINALS, 'tmux or fake-tui is missing');
@@ -120,7 +120,11 @@ test('an agent is one page: told, answered, looked at, ended and resumed there',
   await bar(page, 'anna').getByRole('button', { name: 'End' }).click();
   await page.getByRole('dialog', { name: 'End anna?' }).getByRole('button', { name: 'End it' }).click();
   await expect(page.getByRole('heading', { name: 'Ended' })).toBeVisible();
+  // The last screen stays, with the words about the end.
+  await expect(terminal(page, 'anna')).toContainText('Clean up.');
+  await expect(page.getByRole('region', { name: 'Terminal', exact: true })).toContainText('user ended it');
   await expect(messagesOf(page, 'anna')).toHaveCount(1);
+  await accessible(page);
   await page.reload();
   await agents(page).getByRole('link', { name: '1 ended' }).click();
   await page.getByRole('list', { name: 'Ended' }).getByRole('link', { name: /anna/ }).click();
@@ -176,6 +180,36 @@ test('a terminal is in colour, and what a program draws is text', async ({ page,
   const { columns } = await server.get<{ columns: number }>(`/sessions/${anna}/screen`);
   expect(columns).toBeGreaterThanOrEqual(80);
   await accessible(page);
+});
+
+test('a person takes the terminal over, types there, and gives it back', async ({ page, server }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const anna = await server.startSession('anna');
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${anna}`);
+  await expect(terminal(page, 'anna')).toContainText('fake, a stand-in');
+  const pane = page.getByRole('region', { name: 'Terminal', exact: true });
+  await pane.getByRole('button', { name: 'Take over' }).click();
+  const field = pane.getByRole('textbox', { name: 'Type in the terminal of anna' });
+  await expect(field).toBeFocused();
+  await expect(shown(page, "user types in anna's terminal")).toHaveCount(1);
+  // Letters are keys of the terminal, not shortcuts of the page.
+  await page.keyboard.type('sna <b>q</b>');
+  await expect(terminal(page, 'anna')).toContainText('sna <b>q</b>');
+  await accessible(page);
+  await page.keyboard.press('Backspace');
+  await expect(terminal(page, 'anna')).not.toContainText('</b>');
+  await page.keyboard.type('>');
+  // Words wait while a person has the terminal.
+  await server.post(`/sessions/${anna}/messages`, { message: 'And the parcel?' });
+  await page.keyboard.press('Enter');
+  await expect(messagesOf(page, 'anna').first()).toContainText('sna');
+  expect(await server.get<{ text: string }>(`/sessions/${anna}/screen`).then(({ text }) => text)).not.toContain(
+    'parcel',
+  );
+  await page.keyboard.press('Control+Shift+Enter');
+  await expect(field).toHaveCount(0);
+  await expect(terminal(page, 'anna')).toContainText('And the parcel?');
 });
 
 test('a question of a program is answered in words, and the conversation says which', async ({ page, server }) => {

@@ -98,6 +98,7 @@ from .invitation_request import InvitationRequest
 from .invitation_request_scopes_type_0_item import InvitationRequestScopesType0Item
 from .invited_entry import InvitedEntry
 from .join_prompt import JoinPrompt
+from .keys_typed import KeysTyped
 from .last_message import LastMessage
 from .left_entry import LeftEntry
 from .link_answer import LinkAnswer
@@ -121,6 +122,8 @@ from .new_follows import NewFollows
 from .new_gathering import NewGathering
 from .new_gathering_breath_type_0 import NewGatheringBreathType0
 from .new_gathering_member import NewGatheringMember
+from .new_keys import NewKeys
+from .new_keystroke import NewKeystroke
 from .new_link import NewLink
 from .new_link_member import NewLinkMember
 from .new_message import NewMessage
@@ -344,6 +347,7 @@ __all__ = (
     "InvitationRequestScopesType0Item",
     "InvitedEntry",
     "JoinPrompt",
+    "KeysTyped",
     "LastMessage",
     "LeftEntry",
     "LinkAnswer",
@@ -367,6 +371,8 @@ __all__ = (
     "NewGathering",
     "NewGatheringBreathType0",
     "NewGatheringMember",
+    "NewKeys",
+    "NewKeystroke",
     "NewLink",
     "NewLinkMember",
     "NewMessage",

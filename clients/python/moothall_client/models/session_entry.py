@@ -36,6 +36,8 @@ class SessionEntry:
         native (None | str | Unset): The program's own id for the session; absent until it is known.
         run_as (None | str | Unset): User that the program runs as on its computer; absent if it is the server's own
             user.
+        typist (None | str | Unset): Id of the person who types in its terminal from afar; absent if the terminal is the
+            server's.
         waits_for (list[str] | Unset): Ended sessions that keep links of this session closed: they ended with the
             computer, or as
             the last of a link. Resume them or end them.
@@ -54,6 +56,7 @@ class SessionEntry:
     ended: None | SessionEnd | Unset = UNSET
     native: None | str | Unset = UNSET
     run_as: None | str | Unset = UNSET
+    typist: None | str | Unset = UNSET
     waits_for: list[str] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -111,6 +114,12 @@ class SessionEntry:
         else:
             run_as = self.run_as
 
+        typist: None | str | Unset
+        if isinstance(self.typist, Unset):
+            typist = UNSET
+        else:
+            typist = self.typist
+
         waits_for: list[str] | Unset = UNSET
         if not isinstance(self.waits_for, Unset):
             waits_for = self.waits_for
@@ -139,6 +148,8 @@ class SessionEntry:
             field_dict["native"] = native
         if run_as is not UNSET:
             field_dict["run_as"] = run_as
+        if typist is not UNSET:
+            field_dict["typist"] = typist
         if waits_for is not UNSET:
             field_dict["waits_for"] = waits_for
 
@@ -227,6 +238,15 @@ class SessionEntry:
 
         run_as = _parse_run_as(d.pop("run_as", UNSET))
 
+        def _parse_typist(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        typist = _parse_typist(d.pop("typist", UNSET))
+
         waits_for = cast(list[str], d.pop("waits_for", UNSET))
 
         session_entry = cls(
@@ -243,6 +263,7 @@ class SessionEntry:
             ended=ended,
             native=native,
             run_as=run_as,
+            typist=typist,
             waits_for=waits_for,
         )
 

@@ -19,6 +19,7 @@ mod programs;
 mod section;
 pub mod screen;
 mod hygiene;
+mod keystrokes;
 mod obeyed;
 mod wording;
 mod starting;
@@ -37,9 +38,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    AdoptRequest, CursorCell, Dialog, FolderEntry, HostFault, Key, LastWords, Launch, Pane,
-    PaneNews, PaneState, Paste, PasteReport, Picture, ProgramOffer, Record, RecordQuery, Reports,
-    ResumeArgs, SessionHost, SessionId, UnixUser, View,
+    AdoptRequest, CursorCell, Dialog, FolderEntry, HostFault, Key, Keystroke, LastWords, Launch,
+    Pane, PaneNews, PaneState, Paste, PasteReport, Picture, ProgramOffer, Record, RecordQuery,
+    Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -356,6 +357,10 @@ impl SessionHost for TmuxHost {
         text: Option<&str>,
     ) -> Result<(), HostFault> {
         self.choose_options(pane, client, dialog, chosen, text).await
+    }
+
+    async fn type_keys(&self, pane: &Pane, keys: &[Keystroke]) -> Result<(), HostFault> {
+        self.type_keystrokes(pane, keys).await
     }
 
     /// Returns at most this number of lines, and at most `TAIL_LINES_MAX`. Wrapped rows count as

@@ -89,7 +89,7 @@ enum EnterPlace {
 impl TmuxHost {
     /// Returns a typist for a pane. Without a client, the pane's program is the one that was last
     /// named for it, or unknown.
-    fn typing<'a>(
+    pub(super) fn typing<'a>(
         &'a self,
         control: &'a Control,
         pane: &'a Pane,
@@ -286,9 +286,20 @@ impl Typist<'_> {
         }
     }
 
+    /// Pastes a text, and waits for a drawing if the composer cannot be read.
+    pub(super) async fn put(&mut self, text: &str) -> Result<(), HostFault> {
+        let drew = *self.drawn.borrow();
+        self.load(text).await?;
+        if !self.vendor.table().screen.has_composer {
+            // The composer cannot be read, so any drawing counts.
+            self.drawing_since(drew).await?;
+        }
+        Ok(())
+    }
+
     /// Pastes a text through a tmux buffer with bracketed-paste marks around it. The text has no
     /// escape characters, so it cannot end the paste.
-    pub(super) async fn put(&mut self, text: &str) -> Result<(), HostFault> {
+    pub(super) async fn load(&self, text: &str) -> Result<(), HostFault> {
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("moothall-{}-{number}", std::process::id());
         let path = self.host.keep(number, text).map_err(|error| {
@@ -296,17 +307,11 @@ impl Typist<'_> {
         })?;
         let load = TmuxCommand::of("load-buffer").words(["-b", &buffer, &path.to_string_lossy()]);
         let paste = TmuxCommand::of(PASTE).words(["-b", &buffer, "-t", &self.pane.id]);
-        let drew = *self.drawn.borrow();
         let pasted = self.control.run_both(&load, &paste).await;
         // tmux has read the file. If it cannot be removed, the next file of that number overwrites
         // it.
         let _ = std::fs::remove_file(&path);
-        pasted?;
-        if !self.vendor.table().screen.has_composer {
-            // The composer cannot be read, so any drawing counts.
-            self.drawing_since(drew).await?;
-        }
-        Ok(())
+        pasted.map(|_| ())
     }
 
     /// Waits until the program has drawn after the count `drew`. Fails after [`TAKES_PASTE`].

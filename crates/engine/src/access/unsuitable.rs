@@ -1,5 +1,7 @@
 //! Requests that no session accepts, from any caller.
 
+use crate::sessions::{KEYSTROKES_MAX, TYPED_BYTES_MAX};
+
 /// Maximum number of arguments of a program.
 pub const ARGS_MAX: usize = 64;
 /// Maximum length of an argument, in bytes.
@@ -41,6 +43,13 @@ pub enum SessionRequestError {
          {ARG_BYTES_MAX} bytes."
     )]
     Arguments,
+    /// The keystrokes are too many, too long, or not keys.
+    #[error(
+        "'keys' takes at most {KEYSTROKES_MAX} entries with {TYPED_BYTES_MAX} bytes of text. Each \
+         has one of 'text', 'paste' and 'key', and 'key' is a word such as `enter`, `escape`, \
+         `tab`, `up` or `ctrl+c`."
+    )]
+    Keystrokes,
     /// The conversation in which to ask a person does not exist for the caller.
     #[error("This conversation does not exist, or you are not in it. `GET /threads` lists yours.")]
     NoThread,

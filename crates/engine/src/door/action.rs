@@ -176,6 +176,8 @@ actions! {
                                                                              answers of a session.";
     Attach = DRIVE, ActionTarget::Session(SessionAction::Sitting), "Attach to the terminal of a \
                                                                     session.";
+    TypeKeys = DRIVE, ActionTarget::Session(SessionAction::Sitting), "Type in the terminal of a \
+                                                                     session.";
     SendMessage = DRIVE, ActionTarget::Session(SessionAction::Messaging), "Send a message to a \
                                                                            session.";
     Interrupt = DRIVE, ActionTarget::Session(SessionAction::Steering), "Interrupt a session.";

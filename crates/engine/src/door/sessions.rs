@@ -13,16 +13,16 @@ use tokio::sync::broadcast;
 
 use super::{Action, ActionTarget, Door};
 use crate::access::{
-    ARG_BYTES_MAX, ARGS_MAX, AccessDenial, AccessError, MESSAGE_BYTES_MAX, Reach, SessionAction,
-    SessionRequestError, Warrant,
+    ARG_BYTES_MAX, ARGS_MAX, AccessDenial, AccessError, AuditAction, AuditEntry, MESSAGE_BYTES_MAX,
+    Reach, SessionAction, SessionRequestError, Warrant,
 };
-use crate::answers::Idempotency;
+use crate::answers::{HallError, Idempotency};
 use crate::computers::{RemoteWords, SessionWord};
 use crate::sessions::{
-    Activity, AdoptRequest, Asker, Excerpt, FirstWords, FolderList, FolderQuery, Link, LinkState,
-    Member, Message, MessageReader, NewLink, NewObserved, NewSession, PaneNews, ProgramOffer,
-    ResumedSession, SendResult, SessionData, SessionDirectory, SessionError, SessionId, Status,
-    View,
+    Activity, AdoptRequest, Asker, Excerpt, FirstWords, FolderList, FolderQuery, KEYSTROKES_MAX,
+    Keystroke, Link, LinkState, Member, Message, MessageReader, NewLink, NewObserved, NewSession,
+    PaneNews, ProgramOffer, ResumedSession, SendResult, SessionData, SessionDirectory,
+    SessionError, SessionId, Status, TYPED_BYTES_MAX, TypingRequest, View,
 };
 
 /// Most folders of earlier sessions in one answer.
@@ -445,6 +445,40 @@ impl Door {
         let session = self.warrant(Action::Attach, word).await?;
         let argv = self.terminals()?.attach(&session).await?;
         Ok((session.into_status(), argv))
+    }
+
+    /// Types in the terminal of a session for a person, or releases it. Returns the status of the
+    /// session, and the time at which the terminal is released without another request.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing was typed then, or only the first of the keystrokes.
+    pub async fn type_keys(
+        &self,
+        word: &str,
+        by: &Actor,
+        request: TypingRequest,
+    ) -> Result<(Status, Option<Timestamp>), AccessError> {
+        let session = self.warrant(Action::TypeKeys, word).await?;
+        let text: usize = request.keys.iter().map(Keystroke::bytes).sum();
+        if request.keys.len() > KEYSTROKES_MAX || text > TYPED_BYTES_MAX {
+            return Err(SessionRequestError::Keystrokes.into());
+        }
+        let sessions = self.terminals()?;
+        let found = || sessions.find(session.session().as_str());
+        if found()?.typist.is_none() && !request.release {
+            self.record_taking(session.session()).await?;
+        }
+        let until = sessions.type_keys(&session, by, request).await?;
+        Ok((found()?, until))
+    }
+
+    /// Records that the caller takes over a terminal.
+    async fn record_taking(&self, session: &SessionId) -> Result<(), AccessError> {
+        let entry = AuditEntry::of(&self.caller, AuditAction::TerminalTaken, self.hall.now());
+        let detail = format!("the terminal of {}", self.name_of(session));
+        let entry = AuditEntry { detail, ..entry };
+        let recorded = self.hall.inner.store.principals.record(&entry).await;
+        Ok(recorded.map_err(HallError::from)?)
     }
 
     /// Interrupts what a session does, and returns its status afterwards.

@@ -40,6 +40,8 @@ pub struct Status {
     pub doing: Activity,
     /// Number of turns that wait for the session.
     pub waiting: usize,
+    /// The person who types in its terminal from afar.
+    pub typist: Option<ParticipantId>,
 }
 
 /// A session whose program runs again.

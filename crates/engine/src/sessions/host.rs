@@ -9,6 +9,7 @@ use moothall_kernel::permission::PermissionOption;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
+use super::keystrokes::Keystroke;
 use super::picture::Picture;
 use crate::ports::{Pane, SessionId, UnixUser};
 
@@ -411,6 +412,10 @@ pub trait SessionHost: Send + Sync + 'static {
         chosen: &[usize],
         text: Option<&str>,
     ) -> Result<(), HostFault>;
+    /// Types keystrokes of a person into a pane, as they are.
+    async fn type_keys(&self, _pane: &Pane, _keys: &[Keystroke]) -> Result<(), HostFault> {
+        Err(HostFault::Refused("This terminal takes no keystrokes from afar.".to_owned()))
+    }
     /// Returns the newest lines of a pane, including the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
     /// Returns the folder in which the program of a pane works, if its terminal says so.

@@ -12,6 +12,7 @@ mod convening;
 pub(crate) mod facts;
 mod host;
 mod hooks;
+mod keystrokes;
 mod on_demand;
 mod picture;
 mod residents;
@@ -30,6 +31,7 @@ pub use host::{
     PaneNews, PaneState, Paste, PasteReport, ProgramOffer, Record, RecordEnd, RecordQuery, Reports,
     ResumeArgs, SessionHost, View,
 };
+pub use keystrokes::{KEYSTROKES_MAX, Keystroke, NamedKey, TYPED_BYTES_MAX, TypingRequest};
 pub use on_demand::{OnDemand, fail_turn};
 pub use picture::{CellColor, CellStyle, CursorCell, Picture, StyledRun};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};

@@ -13,6 +13,7 @@ use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
 use moothall_kernel::talk::TalkRequest;
+use moothall_kernel::time::Timestamp;
 use tokio::sync::broadcast;
 
 use super::SessionId;
@@ -23,6 +24,7 @@ use super::facts::{
     SessionData, SessionError, Status,
 };
 use super::host::{PaneNews, ProgramOffer, View};
+use super::keystrokes::TypingRequest;
 use super::on_demand::OnDemand;
 use crate::access::reach::Reach;
 use crate::access::warrant::{AuthorizedRequest, Warrant};
@@ -257,6 +259,18 @@ pub trait SessionDirectory: Send + Sync {
     /// # Errors
     /// [`SessionError`].
     async fn attach(&self, warrant: &Warrant) -> Result<Vec<String>, SessionError>;
+
+    /// Types into the session's terminal for a person, or releases it. Returns the time at which it
+    /// is released without another request; `None` if it was released.
+    ///
+    /// # Errors
+    /// [`SessionError`]; [`SessionError::Conflict`] if another person types there.
+    async fn type_keys(
+        &self,
+        warrant: &Warrant,
+        by: &Actor,
+        request: TypingRequest,
+    ) -> Result<Option<Timestamp>, SessionError>;
 
     /// Interrupts the session. Its turn is cancelled, if it has one.
     ///

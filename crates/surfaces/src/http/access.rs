@@ -140,6 +140,7 @@ pub const ROUTES: &[Route] = &[
     get("/sessions/{id}/screen/stream", Action::ReadScreen),
     get("/sessions/{id}/data", Action::ReadSessionData),
     get("/sessions/{id}/attach", Action::Attach),
+    post("/sessions/{id}/keys", Action::TypeKeys),
     post("/sessions/{id}/messages", Action::SendMessage),
     post("/sessions/{id}/interrupt", Action::Interrupt),
     post("/sessions/{id}/end", Action::EndSession),

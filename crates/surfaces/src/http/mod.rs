@@ -69,7 +69,7 @@ use crate::surface::Surface;
 use crate::tls::Tls;
 use crate::ui;
 use crate::wire::{
-    Bell, DeltaSignal, Envelope, ErrorBody, FollowSignal, GatheringStep, NeedsSignal,
+    Bell, DeltaSignal, Envelope, ErrorBody, FollowSignal, GatheringStep, KeysTyped, NeedsSignal,
     PresenceAccepted, PresenceUpdate, ProgressSignal, StatesSignal, StreamOpened, TurnEvent,
 };
 
@@ -165,6 +165,7 @@ impl App {
             access: surface.access().clone(),
             cookie: access::cookie_name(options.bound.port()),
             tokens_made: Arc::default(),
+            keys_typed: Arc::default(),
             frames: FrameCache::of_hall(&entrance),
             following: Arc::default(),
             entrance,
@@ -207,6 +208,7 @@ pub(crate) struct Parts {
     /// The name of the cookie for this server's pages.
     pub(crate) cookie: String,
     pub(crate) tokens_made: Arc<once::KeyedAnswers<()>>,
+    pub(crate) keys_typed: Arc<once::KeyedAnswers<KeysTyped>>,
     pub(crate) meters: Arc<SurfaceMetrics>,
     pub(crate) rates: Rates,
     pub(crate) gauges: Gauges,
@@ -338,6 +340,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(sessions::screens))
         .routes(routes!(sessions::data))
         .routes(routes!(sessions::send))
+        .routes(routes!(sessions::keys))
         .routes(routes!(sessions::interrupt))
         .routes(routes!(sessions::end))
         .routes(routes!(sessions::resume))

@@ -5,20 +5,21 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::response::Response;
+use moothall_engine::access::{AccessError, SessionRequestError};
 use moothall_engine::door::{Action, NewWords, ProgramStart};
 use moothall_engine::sessions::{Excerpt, FirstWords, SessionId, Status};
 
 use super::App;
-use super::once::once;
+use super::once::{KeyedOutcome, once};
 use crate::ask;
 use crate::error::ApiResult;
 use crate::request::{Body, Params, SessionWord};
 use crate::sse;
 use crate::strict::Inbound;
 use crate::wire::{
-    Actor, AttachAnswer, ErrorBody, FolderAnswer, MessageSent, NewMessage, NewSession,
-    ScreenAnswer, SendAnswer, SessionActed, SessionDataAnswer, SessionEntry, SessionList,
-    SessionResumed, StartAnswer, StartAsked,
+    Actor, AttachAnswer, ErrorBody, FolderAnswer, KeysTyped, MessageSent, NewKeys, NewMessage,
+    NewSession, ScreenAnswer, SendAnswer, SessionActed, SessionDataAnswer, SessionEntry,
+    SessionList, SessionResumed, StartAnswer, StartAsked,
 };
 
 /// Lists the live sessions, and the programs that can be started.
@@ -169,6 +170,38 @@ pub async fn send(
     let status =
         if matches!(answer, SendAnswer::Asked(_)) { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok((status, Json(answer)).into_response())
+}
+
+impl Inbound for NewKeys {}
+
+/// Types into a session's terminal, as the person at it.
+///
+/// The first request takes the terminal over: its room is told once, and the server types nothing
+/// into it until `release`, or until two minutes have passed without a request. Only a person may,
+/// with the right to attach. Without `keys`, the terminal is only taken over.
+#[utoipa::path(post, path = "/sessions/{id}/keys", operation_id = "type_keys", tag = "sessions", request_body = NewKeys,
+    params(
+        ("id" = String, Path, description = "The session."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response, while this server runs."),
+    ),
+    responses((status = 200, body = KeysTyped), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn keys(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    body: Body,
+) -> ApiResult<Json<KeysTyped>> {
+    let new: NewKeys = body.read()?;
+    let by = body.asker_named(new.from.as_deref())?;
+    let request = new.request().ok_or(AccessError::from(SessionRequestError::Keystrokes))?;
+    let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
+    // Kept in memory alone: the mark of a request would tell which key was pressed.
+    let typed = app.keys_typed.once(key, async move {
+        let (status, until) = door.type_keys(&word, &by, request).await?;
+        let typed = KeysTyped::of(&status, until);
+        Ok((typed.clone(), typed))
+    });
+    let (KeyedOutcome::Now(typed) | KeyedOutcome::Earlier(typed)) = typed.await?;
+    Ok(Json(typed))
 }
 
 /// Interrupts the current work of a session.

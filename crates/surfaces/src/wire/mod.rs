@@ -75,7 +75,9 @@ pub use need::{NeedEntry, NeedsAnswer, NeedsSignal};
 pub use occupation::{OccupationEntry, StatesAnswer, StatesSignal};
 pub use registrations::{AgentFreed, AgentRevoked, RegistrationEntry, RegistrationPage};
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
-pub use screen::{DialogEntry, ScreenAnswer, ScreenCursor, ScreenRun};
+pub use screen::{
+    DialogEntry, KeysTyped, NewKeys, NewKeystroke, ScreenAnswer, ScreenCursor, ScreenRun,
+};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
     Adoption, AttachAnswer, AwayComputer, MessageSent, NewAnswer, NewMessage, NewSession,

@@ -1,7 +1,10 @@
 //! The screen of a session's terminal on the wire, in text and in colour.
 
-use moothall_engine::sessions::{CellColor, CursorCell, StyledRun, View};
+use moothall_engine::sessions::{
+    CellColor, CursorCell, Keystroke, Status, StyledRun, TypingRequest, View,
+};
 use moothall_kernel::ids::StreamId;
+use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -88,6 +91,81 @@ pub struct DialogEntry {
     pub complete: bool,
     /// The answers that the program offers.
     pub options: Vec<OptionEntry>,
+}
+
+/// Body of `POST /sessions/{id}/keys`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewKeys {
+    /// The keystrokes, in order. Without any, the terminal is only taken over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 256)]
+    pub keys: Vec<NewKeystroke>,
+    /// True if the terminal is released after the keystrokes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub release: bool,
+    /// Id of the person that types. If absent, `user`, or the person to whom the credential belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// A keystroke: exactly one of its fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewKeystroke {
+    /// Characters, typed one after the other. Control characters among them are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Text that the program gets as one paste.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paste: Option<String>,
+    /// A key: `enter`, `escape`, `tab`, `back_tab`, `backspace`, `delete`, `up`, `down`, `left`,
+    /// `right`, `home`, `end`, `page_up`, `page_down`, or `ctrl+` and a letter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// Answer of `POST /sessions/{id}/keys`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct KeysTyped {
+    /// Id of the session.
+    pub session: String,
+    /// Id of the person who has the terminal; absent once it is released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typist: Option<String>,
+    /// Time at which the terminal is released without another request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+impl NewKeys {
+    /// Returns the request; `None` if an entry is not one keystroke.
+    pub fn request(&self) -> Option<TypingRequest> {
+        let keys = self.keys.iter().map(NewKeystroke::keystroke).collect::<Option<Vec<_>>>()?;
+        Some(TypingRequest { keys, release: self.release })
+    }
+}
+
+impl NewKeystroke {
+    fn keystroke(&self) -> Option<Keystroke> {
+        match (&self.text, &self.paste, &self.key) {
+            (Some(text), None, None) => Some(Keystroke::Text(text.clone())),
+            (None, Some(text), None) => Some(Keystroke::Paste(text.clone())),
+            (None, None, Some(word)) => Keystroke::of_word(word),
+            _ => None,
+        }
+    }
+}
+
+impl KeysTyped {
+    /// Returns the answer about a session whose terminal is released at `until`.
+    pub fn of(status: &Status, until: Option<Timestamp>) -> Self {
+        Self {
+            session: status.session.id.to_string(),
+            typist: status.typist.as_ref().map(ToString::to_string),
+            until: until.map(|until| until.to_string()),
+        }
+    }
 }
 
 impl ScreenAnswer {

@@ -121,6 +121,9 @@ pub struct SessionEntry {
     pub doing: Option<OccupationEntry>,
     /// Number of turns that wait for the session.
     pub waiting: usize,
+    /// Id of the person who types in its terminal from afar; absent if the terminal is the server's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typist: Option<String>,
     /// Working folder of the program.
     pub cwd: String,
     /// `started` by this server, or `observed`: a program without hooks, whose words are read from
@@ -170,6 +173,7 @@ impl From<&Status> for SessionEntry {
             state: status.doing.to_string(),
             doing: None,
             waiting: status.waiting,
+            typist: status.typist.as_ref().map(ToString::to_string),
             cwd: session.cwd.display().to_string(),
             origin: session.origin.to_string(),
             run_as: session.run_as.as_ref().map(|user| user.name.clone()),
@@ -196,6 +200,7 @@ impl SessionEntry {
             state: session.state,
             doing: None,
             waiting: session.waiting,
+            typist: None,
             cwd: String::new(),
             origin: session.origin,
             run_as: None,

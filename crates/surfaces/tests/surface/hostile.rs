@@ -64,6 +64,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
             | "/links/{id}/close"
             | "/sessions/{id}/end"
             | "/sessions/{id}/interrupt"
+            | "/sessions/{id}/keys"
             | "/sessions/{id}/resume"
             | "/threads"
             | "/threads/{id}/deliveries/{delivery}/again"

@@ -112,6 +112,7 @@ async fn a_session_talks_to_those_it_shares_a_conversation_with_and_reads_what_i
         (Method::GET, "screen"),
         (Method::POST, "interrupt"),
         (Method::POST, "end"),
+        (Method::POST, "keys"),
         (Method::GET, "attach"),
     ] {
         let refused = server.with(&ada, method, &format!("/sessions/bob/{path}"), json!({})).await;

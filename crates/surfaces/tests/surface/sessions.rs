@@ -1,5 +1,6 @@
 //! Sessions over HTTP: started, prompted, watched, interrupted, ended.
 
+use moothall_engine::sessions::{Keystroke, NamedKey};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -98,6 +99,93 @@ async fn folders_are_listed_for_those_who_may_start_there() {
     }
     let unproven = server.unproven(Method::GET, "/folders?client=demo", json!({})).await;
     assert_eq!(code(&unproven), (403, "forbidden"));
+}
+
+#[tokio::test]
+async fn a_person_takes_over_a_terminal_and_words_wait() {
+    let (server, stage) = Server::with_terminals().await;
+    let id = server.session("planner").await["id"].as_str().unwrap().to_owned();
+    let keys = json!({"keys": [{"text": "ls"}, {"key": "enter"}, {"paste": "a\nb"}]});
+    let (status, typed) = server.post("/sessions/planner/keys", keys).await;
+    assert_eq!((status, &typed["typist"]), (200, &json!("user")), "{typed}");
+    assert!(typed["until"].is_string(), "{typed}");
+    let expected = [
+        Keystroke::Text("ls".into()),
+        Keystroke::Named(NamedKey::Enter),
+        Keystroke::Paste("a\nb".into()),
+    ];
+    assert_eq!(stage.typed(), expected);
+    assert_eq!(server.get("/sessions/planner").await.1["typist"], "user");
+    server.post("/sessions/planner/keys", json!({})).await;
+    let notices = server.events(&id, "").await;
+    let notices = notices.iter().filter(|event| event["content"].to_string().contains("types in"));
+    assert_eq!(notices.count(), 1);
+
+    // A second person, and a repeated request.
+    let other = json!({"keys": [{"text": "x"}], "from": "mo"});
+    assert_eq!(
+        code(&server.post("/sessions/planner/keys", other).await),
+        (409, "session_conflict")
+    );
+    let once = json!({"keys": [{"text": "y"}]});
+    for _ in 0..2 {
+        let (status, _) = server.post_with_key("/sessions/planner/keys", "k", once.clone()).await;
+        assert_eq!(status, 200);
+    }
+    assert_eq!(stage.typed().len(), expected.len() + 1);
+
+    let words = json!({"message": "How far are you?"});
+    assert_eq!(server.post("/sessions/planner/messages", words).await.0, 200);
+    let (_, released) = server.post("/sessions/planner/keys", json!({"release": true})).await;
+    assert_eq!(released, json!({"session": id}));
+    assert!(soon(stage.taken(0)).await.contains("How far are you?"));
+
+    let (_, audit) = server.as_operator(Method::GET, "/audit", Value::Null).await;
+    let rows = audit["rows"].as_array().unwrap();
+    let taken: Vec<_> = rows.iter().filter(|row| row["deed"] == "terminal_taken").collect();
+    assert_eq!(taken.len(), 1, "{audit}");
+    assert!(!audit.to_string().contains("ls"), "{audit}");
+}
+
+#[tokio::test]
+async fn keystrokes_are_a_closed_list() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    for keys in [
+        json!([{"key": "C-c"}]),
+        json!([{"key": "ctrl+cc"}]),
+        json!([{}]),
+        json!([{"text": "a", "key": "enter"}]),
+        json!([{"text": 3}]),
+        json!(vec![json!({"key": "up"}); 257]),
+        json!([{"paste": "x".repeat(64 * 1024 + 1)}]),
+    ] {
+        let refused = server.post("/sessions/planner/keys", json!({"keys": keys})).await;
+        assert_eq!(code(&refused), (422, "invalid_field"), "{refused:?}");
+    }
+    assert_eq!(stage.typed(), []);
+    assert!(server.get("/sessions/planner").await.1["typist"].is_null());
+}
+
+#[tokio::test]
+async fn the_last_screen_of_an_ended_session_is_kept_until_words_are_erased() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    stage.show("It was done.");
+    assert_eq!(server.post("/sessions/planner/end", json!({})).await.0, 200);
+    let (status, screen) = server.get("/sessions/planner/screen").await;
+    assert_eq!((status, &screen["state"]), (200, &json!("gone")), "{screen}");
+    assert_eq!(screen["text"], "It was done.");
+    // Who may not look at a terminal sees no last screen either.
+    let refused = server.unproven(Method::GET, "/sessions/planner/screen", Value::Null).await;
+    assert_ne!(refused.0, 200, "{refused:?}");
+    let thread = server.thread("mention_only").await;
+    let said = server.say(&thread, "user", "A secret.").await;
+    let event = said["id"].as_str().unwrap();
+    let path = format!("/threads/{thread}/events/{event}/redact");
+    assert_eq!(server.post(&path, json!({})).await.0, 200);
+    let gone = server.get("/sessions/planner/screen").await;
+    assert_eq!(code(&gone), (409, "session_ended"));
 }
 
 #[tokio::test]
@@ -455,6 +543,7 @@ async fn without_a_credential_nothing_reaches_a_terminal() {
         ("/sessions".to_owned(), json!({"client": "demo"})),
         ("/sessions/ada/messages".into(), json!({"message": "run it"})),
         ("/sessions/ada/interrupt".into(), json!({})),
+        ("/sessions/ada/keys".into(), json!({"keys": [{"key": "enter"}]})),
         ("/sessions/ada/end".into(), json!({})),
         ("/links".into(), json!({"members": [{"session": "ada"}, {"session": "bob"}]})),
         (format!("/links/{link}/close"), json!({})),

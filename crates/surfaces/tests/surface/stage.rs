@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    AdoptRequest, Dialog, FolderEntry, HostFault, Key, LastWords, Launch, Pane, PaneNews,
-    PaneState, Paste, PasteReport, Picture, ProgramOffer, Reports, SessionHost, View,
+    AdoptRequest, Dialog, FolderEntry, HostFault, Key, Keystroke, LastWords, Launch, Pane,
+    PaneNews, PaneState, Paste, PasteReport, Picture, ProgramOffer, Reports, SessionHost, View,
 };
 use tokio::sync::{broadcast, watch};
 
@@ -18,6 +18,7 @@ struct FakePane {
     last_words: Option<LastWords>,
     dialog: Option<Dialog>,
     taken: Vec<String>,
+    typed: Vec<Keystroke>,
     gone: bool,
     news: broadcast::Sender<PaneNews>,
 }
@@ -46,6 +47,7 @@ impl FakeHost {
             last_words: None,
             dialog: None,
             taken: Vec::new(),
+            typed: Vec::new(),
             gone: false,
             news: broadcast::channel(16).0,
         });
@@ -98,6 +100,11 @@ impl FakeHost {
     /// Returns the launch of the newest program.
     pub fn launched(&self) -> Launch {
         self.panes().iter().filter_map(|seen| seen.launch.clone()).next_back().unwrap()
+    }
+
+    /// Returns the keystrokes that the newest program got.
+    pub fn typed(&self) -> Vec<Keystroke> {
+        self.panes().last().unwrap().typed.clone()
     }
 
     /// Makes the newest program show a text.
@@ -240,6 +247,10 @@ impl SessionHost for FakeHost {
         })?;
         self.sent.send_modify(|count| *count += usize::from(sent));
         Ok(())
+    }
+
+    async fn type_keys(&self, pane: &Pane, keys: &[Keystroke]) -> Result<(), HostFault> {
+        self.with(pane, |seen| seen.typed.extend_from_slice(keys))
     }
 
     async fn tail(&self, pane: &Pane, _: usize) -> Result<String, HostFault> {

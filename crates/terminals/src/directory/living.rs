@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use moothall_engine::answers::HallError;
 use moothall_engine::sessions::{
-    Hook, Pane, PaneNews, Permit, ReportOutcome, SessionError, SessionHost, SessionId, View,
+    Hook, Pane, PaneNews, Permit, ReportOutcome, SessionError, SessionHost, SessionId,
+    TypingRequest, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Invite};
+use moothall_kernel::time::Timestamp;
 use tokio::sync::{broadcast, oneshot};
 
 use super::Sessions;
@@ -24,11 +26,16 @@ impl Sessions {
         Ok(self.invite_of(&self.living(id)?.session()))
     }
 
-    /// Returns the screen of a session's terminal.
+    /// Returns the screen of a session's terminal, or the last one of a session that has ended.
     ///
     /// # Errors
-    /// [`SessionError`].
+    /// [`SessionError`]; [`SessionError::Ended`] if no last screen is kept.
     pub async fn screen(&self, id: &SessionId) -> Result<View, SessionError> {
+        if let Some(handle) = self.handle_of(id).filter(|handle| handle.session().ended.is_some())
+            && let Some(last) = handle.last_screen()
+        {
+            return Ok(last);
+        }
         let (host, pane, client) = self.pane(id)?;
         host.view(&pane, &client).await.map_err(host_error)
     }
@@ -60,6 +67,19 @@ impl Sessions {
             SessionError::Conflict("The session's program has not started yet.".into())
         })?;
         Ok((self.host()?, pane, session.client))
+    }
+
+    /// Types into a session's terminal for a person, or releases it.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn type_keys(
+        &self,
+        id: &SessionId,
+        by: &Actor,
+        request: TypingRequest,
+    ) -> Result<Option<Timestamp>, SessionError> {
+        self.ask_runner(id, |reply| Mail::Type(by.clone(), request, reply)).await?
     }
 
     /// Interrupts a session's program. Its turn is cancelled, if it has one.

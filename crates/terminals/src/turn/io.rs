@@ -120,6 +120,8 @@ pub enum Input {
     /// A request to interrupt the program. [`Reply::Interrupted`] names the running turn, which the
     /// caller must still cancel.
     Interrupt(RequestId),
+    /// A person took over the terminal, or released it. Nothing is typed meanwhile.
+    Taken(bool),
     /// The session ended, for this reason.
     Ended(String),
     /// The time of an [`Output::Wake`] has come.

@@ -5,15 +5,16 @@ use std::collections::VecDeque;
 use moothall_engine::agent::{Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Durability};
 use moothall_engine::sessions::{
-    Activity, HostFault, Key, Origin, PaneState, Session, SessionError, View,
+    Activity, HostFault, Key, Origin, PaneState, Session, SessionError,
 };
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::time::Millis;
 
-use super::asks::{Choice, HookQuestion, Questions};
+use super::asks::Questions;
 use super::io::{Around, Input, Output, PaneContent, Reply, RequestId, UnfinishedDelivery};
-use super::stage::{Current, Draft, LateTurn, Patience, PromptSource, Stage, UnreadableScreen};
+use super::stage::{Current, LateTurn, PromptSource, Stage, UnreadableScreen};
+use super::wait::Wait;
 use crate::faults::host_error;
 use crate::tags::TagKey;
 
@@ -56,6 +57,8 @@ pub struct Machine {
     /// Number of prompts reported so far, for programs that report all of them each time.
     pub(super) inputs_seen: Option<usize>,
     pub(super) state: PaneState,
+    /// True while a person types in the terminal from afar.
+    pub(super) is_taken: bool,
     /// True if a person's words are in the composer of the idle program.
     pub(super) has_draft: bool,
     /// True if the program has drawn a screen of its own.
@@ -81,50 +84,6 @@ pub struct Machine {
     /// The fault for turns that are offered after the session ended.
     ended: Option<Fault>,
     pub(super) out: Vec<Output>,
-}
-
-/// The outstanding question, and its purpose.
-#[derive(Clone, Debug, Default)]
-pub(super) enum Wait {
-    /// No outstanding question.
-    #[default]
-    Nothing,
-    /// The screen, to see what the program does, maybe for a waiting request. `patient` is false
-    /// once the screen has stayed the same for a while.
-    Look { patient: bool, looker: Option<RequestId> },
-    /// The screen, to see if a prompt may be typed.
-    Free,
-    /// The screen, to see if the program is still idle after the grace period.
-    Grace,
-    /// The history, for the words of a program without reports.
-    Harvest,
-    /// The synced write that records that the prompt is about to be typed.
-    Row,
-    /// The paste of the prompt into the composer.
-    Paste,
-    /// The key that sends the prompt.
-    Enter,
-    /// The key that sends the prompt a second time.
-    Again,
-    /// The key that sends a prompt found in the composer after a restart. `tag_seen` is true if the
-    /// screen or its history showed the prompt's tag.
-    Found { tag_seen: bool, looker: Option<RequestId> },
-    /// The key that interrupts a turn that was taken away.
-    Escape,
-    /// The key that interrupts, for a caller who waits for the result.
-    Interrupt(RequestId),
-    /// The key of an option.
-    Choice(Box<Choice>),
-    /// The program's own record of the turn, with the idle screen that was seen.
-    LookUp { view: Box<View>, patience: Patience },
-    /// The program's record of its newest turn, which no report has explained.
-    LookUpNewest { view: Box<View> },
-    /// The program's record of a prompt that the screen does not show after a restart.
-    Untraced { looker: Option<RequestId> },
-    /// The writes that follow from a report.
-    Keep(Box<Draft>),
-    /// The earlier answer to a hook's question.
-    Recall(Box<HookQuestion>),
 }
 
 impl Machine {
@@ -159,6 +118,7 @@ impl Machine {
             caught_up: false,
             questions,
             has_draft: false,
+            is_taken: false,
             unread: None,
             question_limit: None,
             grace: None,
@@ -198,6 +158,7 @@ impl Machine {
             | Input::Look(_)
             | Input::Permitted { .. }
             | Input::Interrupt(_)
+            | Input::Taken(_)
             | Input::Ended(_)
             | Input::Tick) => self.inbox.push_back(queued),
         }
@@ -229,6 +190,10 @@ impl Machine {
             Input::Look(id) => self.look(true, Some(id)),
             Input::Permitted { permission, given } => self.permitted(&permission, given.as_ref()),
             Input::Interrupt(id) => self.interrupt(id),
+            Input::Taken(on) => {
+                self.is_taken = on;
+                self.look(true, None);
+            }
             Input::Ended(why) => self.end_all_turns(&why),
             Input::Tick => self.tick(around),
             // `handle` deals with answers at once; they never enter the inbox.
@@ -429,7 +394,7 @@ impl Machine {
 
     pub(super) fn has_next(&self) -> bool {
         match &self.current {
-            _ if self.ended.is_some() || self.retry_at.is_some() => false,
+            _ if self.ended.is_some() || self.retry_at.is_some() || self.is_taken => false,
             None => !self.queue.is_empty(),
             Some(current) => current.stage == Stage::Begun && current.job.is_some(),
         }

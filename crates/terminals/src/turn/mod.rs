@@ -20,6 +20,7 @@
 mod io;
 mod asks;
 mod stage;
+mod wait;
 mod machine;
 mod typing;
 mod screen;

@@ -20,8 +20,9 @@ use super::asks::{
     AnswerRoute, AnsweredDialog, Ask, Choice, HookQuestion, QuestionPlace, undecided,
 };
 use super::io::{Around, Output, Reply, RequestId};
-use super::machine::{Machine, Wait};
+use super::machine::Machine;
 use super::stage::Stage;
+use super::wait::Wait;
 
 /// Time limit of a question without one: the log requires a limit.
 const STANDING_MAX: Millis = Millis::from_secs(365 * 24 * 3600);

@@ -10,8 +10,9 @@ use moothall_kernel::event::Fault;
 use moothall_kernel::time::Millis;
 
 use super::io::{Around, KeptItem, Output};
-use super::machine::{Machine, Wait};
+use super::machine::Machine;
 use super::stage::{Patience, PromptSource, Stage};
+use super::wait::Wait;
 use crate::tags::tags_in;
 
 /// Time on an idle screen before the record is read without waiting longer for a report. Programs

@@ -11,8 +11,9 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
 use super::io::{Around, KeptItem, Output, Reply, RequestId};
-use super::machine::{Machine, OPEN, Wait, not_now};
+use super::machine::{Machine, OPEN, not_now};
 use super::stage::{Current, Draft, LateTurn, PromptSource, Stage};
+use super::wait::Wait;
 use crate::tags::tags_in;
 
 /// Tells people that a prompt was taken together with another.

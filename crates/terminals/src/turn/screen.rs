@@ -7,9 +7,10 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
 use super::io::{Around, Output, PaneContent, Reply, RequestId};
-use super::machine::{Machine, Wait};
+use super::machine::Machine;
 use super::record::{GRACE, interrupted};
 use super::stage::{Current, Patience, PromptSource, Stage, UnreadableScreen};
+use super::wait::Wait;
 
 /// Replaces [`GRACE`] for a prompt that the program may not have taken.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
@@ -153,7 +154,7 @@ impl Machine {
     fn seen_idle(&mut self, around: &Around<'_>, view: &View) {
         self.questions.forget_report();
         self.was_idle = true;
-        if self.send_again(view.composer.as_deref().unwrap_or_default()) {
+        if !self.is_taken && self.send_again(view.composer.as_deref().unwrap_or_default()) {
             self.grace = None;
             return;
         }

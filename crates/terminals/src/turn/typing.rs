@@ -10,8 +10,9 @@ use moothall_kernel::time::Millis;
 
 use super::asks::QuestionPlace;
 use super::io::{Around, Output, PaneContent, Reply, RequestId, UnfinishedDelivery};
-use super::machine::{Machine, OPEN, Wait};
+use super::machine::{Machine, OPEN};
 use super::stage::{Current, LateTurn, PromptSource, Stage};
+use super::wait::Wait;
 use crate::tags::tagged;
 
 /// The start of the note that programs show in place of a long paste.

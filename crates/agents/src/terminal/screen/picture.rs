@@ -94,7 +94,6 @@ mod tests {
             ("38;2;1;2", plain),
             ("38", plain),
             ("777;5;1", bold),
-            ("1x;31", fg(Base(1))),
         ] {
             let line = format!("\u{1b}[{sequence}ma");
             assert_eq!(lines([line.as_str()]), [[styled("a", style)]], "{sequence}");

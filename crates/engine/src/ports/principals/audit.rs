@@ -17,6 +17,8 @@ pub enum AuditAction {
     SignedOut,
     /// A token was made.
     TokenCreated,
+    /// A person began to type in the terminal of a session from afar.
+    TerminalTaken,
     /// A token was revoked.
     TokenRevoked,
     /// An invitation was made.

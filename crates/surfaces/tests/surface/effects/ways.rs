@@ -39,7 +39,7 @@ ways! {
     Policy; PolicyObject; Config; Confirm; Archive; CloseGathering; Uninvite; RaiseBudget;
     BindChat; UnbindChat;
     InviteAgent; InviteSession; InviteClient; InviteReach; WidenSession; SlashInvite; McpInvite;
-    SendMessage; McpSend; Interrupt; End; McpEnd; Revive; Screen; Attach; MakeLink; CloseLink;
+    SendMessage; McpSend; Interrupt; End; McpEnd; Revive; Screen; Attach; Keys; MakeLink; CloseLink;
     Start; McpStart; Adopt; GatherSession; GatherProgram;
 }
 
@@ -157,7 +157,13 @@ impl Way {
                 Need { drives: true, programs: true, ..need(SessionsDrive) }
             }
             Way::CloseLink => Need { drives: true, programs: true, ..need(SessionsDrive) },
-            Way::Interrupt | Way::End | Way::McpEnd | Way::Revive | Way::Attach | Way::Adopt => {
+            Way::Interrupt
+            | Way::End
+            | Way::McpEnd
+            | Way::Revive
+            | Way::Attach
+            | Way::Keys
+            | Way::Adopt => {
                 Need { drives: true, programs: true, people: true, ..need(SessionsDrive) }
             }
             Way::Start | Way::McpStart => {
@@ -330,6 +336,10 @@ impl Way {
             Way::McpEnd => tool("end_session", json!({"session_id": "planner"})),
             Way::Screen => (Method::GET, "/sessions/planner/screen".into(), Value::Null),
             Way::Attach => (Method::GET, "/sessions/planner/attach".into(), Value::Null),
+            Way::Keys => post(
+                "/sessions/planner/keys".into(),
+                json!({"keys": [{"text": "ls"}, {"key": "enter"}], "release": true}),
+            ),
             Way::MakeLink => post(
                 "/links".into(),
                 json!({"members": [{"session": "planner"}, {"session": "builder"}]}),

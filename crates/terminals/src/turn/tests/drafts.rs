@@ -26,3 +26,15 @@ fn a_draft_is_a_state_and_people_are_told_once_that_something_waits_behind_it() 
     bench.says(idle(), &["1 Sending Synced"]);
     assert_ne!(bench.machine.doing(), Activity::Drafting);
 }
+
+#[test]
+fn words_wait_while_a_person_has_the_terminal() {
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Pending, true)]);
+    bench.says(Input::Taken(true), &["see"]);
+    bench.says(idle(), &[]);
+    bench.says(Input::Offered(job(1)), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(idle(), &[]);
+    bench.says(Input::Taken(false), &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
+}

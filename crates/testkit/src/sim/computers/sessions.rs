@@ -15,7 +15,7 @@ use moothall_engine::sessions::{
     Activity, Asker, ConversationPlan, Excerpt, FirstWords, FolderList, FolderQuery, Link,
     LinkState, Message, MessageElsewhere, MessageReader, NewLink, NewObserved, NewSession,
     OnDemand, PaneNews, ProgramOffer, Residents, ResumedSession, SendResult, SessionData,
-    SessionDirectory, SessionError, SessionId, Status, View, address_of,
+    SessionDirectory, SessionError, SessionId, Status, TypingRequest, View, address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, StreamId};
@@ -80,7 +80,7 @@ pub(super) fn invite_of(session: &Session) -> Invite {
 }
 
 fn status(session: Session) -> Status {
-    Status { session, doing: Activity::Idle, waiting: 0 }
+    Status { session, doing: Activity::Idle, waiting: 0, typist: None }
 }
 
 impl Residence {
@@ -272,6 +272,15 @@ impl SessionDirectory for Residence {
     }
 
     async fn attach(&self, _: &Warrant) -> Result<Vec<String>, SessionError> {
+        unable()
+    }
+
+    async fn type_keys(
+        &self,
+        _: &Warrant,
+        _: &Actor,
+        _: TypingRequest,
+    ) -> Result<Option<Timestamp>, SessionError> {
         unable()
     }
 

@@ -1,0 +1,102 @@
+//! A session's entry in the directory: its status, its last screen, and the way to its task.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use moothall_engine::sessions::{Activity, PaneState, ReachableStreams, Session, Status, View};
+use moothall_kernel::ids::ParticipantId;
+use tokio::sync::{mpsc, watch};
+
+use crate::mail::Mail;
+
+/// A session's entry: its status, and the way to its task.
+pub(crate) struct SessionHandle {
+    known: Mutex<SessionSnapshot>,
+    mail: mpsc::UnboundedSender<Mail>,
+    rooms: Arc<ReachableStreams>,
+    /// True once the session has ended.
+    pub(super) over: watch::Sender<bool>,
+    /// The newest screen of the program. It is kept in memory alone: on the disk, it would keep
+    /// words that are erased later.
+    last: Mutex<Option<View>>,
+}
+
+#[derive(Clone, PartialEq)]
+struct SessionSnapshot {
+    session: Session,
+    doing: Activity,
+    waiting: usize,
+    typist: Option<ParticipantId>,
+}
+
+impl SessionHandle {
+    /// Creates the entry of a session whose task receives this mail.
+    pub(crate) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
+        let doing = if session.ended.is_some() { Activity::Ended } else { Activity::Starting };
+        let snapshot =
+            SessionSnapshot { session: session.clone(), doing, waiting: 0, typist: None };
+        let known = Mutex::new(snapshot);
+        let rooms = Arc::new(ReachableStreams::of(&session.id));
+        let over = watch::Sender::new(session.ended.is_some());
+        Self { known, mail, rooms, over, last: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SessionSnapshot> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the conversations that the session is in or made, kept current.
+    pub(crate) fn rooms(&self) -> &Arc<ReachableStreams> {
+        &self.rooms
+    }
+
+    pub(crate) fn session(&self) -> Session {
+        self.lock().session.clone()
+    }
+
+    /// Stores the status; returns true if it changed.
+    pub(crate) fn update(
+        &self,
+        session: &Session,
+        doing: Activity,
+        waiting: usize,
+        typist: Option<ParticipantId>,
+    ) -> bool {
+        let new = SessionSnapshot { session: session.clone(), doing, waiting, typist };
+        let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
+        self.over.send_replace(session.ended.is_some());
+        is_news
+    }
+
+    pub(super) fn status(&self) -> Status {
+        let known = self.lock();
+        let SessionSnapshot { session, doing, waiting, typist } = known.clone();
+        Status { session, doing, waiting, typist }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<View>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a screen, unless it is empty.
+    pub(crate) fn saw(&self, view: &View) {
+        if !view.text.trim().is_empty() {
+            *self.last() = Some(view.clone());
+        }
+    }
+
+    /// Returns the last screen of a session that has ended, without what can be answered.
+    pub(crate) fn last_screen(&self) -> Option<View> {
+        let view = self.last().clone()?;
+        Some(View { state: PaneState::Gone, composer: None, dialog: None, ..view })
+    }
+
+    /// Forgets the last screen: words that may stand in it were erased.
+    pub(crate) fn forget_screen(&self) {
+        *self.last() = None;
+    }
+
+    /// Sends mail to the task; returns false if the task has ended.
+    pub(crate) fn send(&self, mail: Mail) -> bool {
+        self.mail.send(mail).is_ok()
+    }
+}
