@@ -42,9 +42,11 @@ impl Inner {
         for stream in &changed {
             self.learn_states_if_live(stream).await;
         }
-        let any_session = sessions_changed || !changed.is_empty();
-        let works = if any_session { self.session_works() } else { SessionWorks::new() };
-        for (stream, states) in book.news(&changed, &works) {
+        // An earlier round may have taken the change. Nothing is to tell then.
+        if changed.is_empty() && !sessions_changed {
+            return;
+        }
+        for (stream, states) in book.news(&changed, &self.session_works()) {
             let _ = self.changes.send(HallChange::States { stream, states: states.into() });
         }
     }
