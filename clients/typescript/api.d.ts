@@ -3165,7 +3165,10 @@ export interface components {
         };
         /** @description Body of `POST /sessions/{id}/keys`. */
         NewKeys: {
-            /** @description Id of the person that types. If absent, `user`, or the person to whom the credential belongs. */
+            /**
+             * @description Id of the person that types. If absent, `user`, or the person to whom the credential
+             *     belongs.
+             */
             from?: string | null;
             /** @description The keystrokes, in order. Without any, the terminal is only taken over. */
             keys?: components["schemas"]["NewKeystroke"][];
@@ -3837,7 +3840,10 @@ export interface components {
             started_at: string;
             /** @description State of the session: `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`. */
             state: string;
-            /** @description Id of the person who types in its terminal from afar; absent if the terminal is the server's. */
+            /**
+             * @description Id of the person who types in its terminal from afar; absent if the terminal is the
+             *     server's.
+             */
             typist?: string | null;
             /** @description Number of turns that wait for the session. */
             waiting: number;

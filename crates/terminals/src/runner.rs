@@ -24,9 +24,8 @@ use tokio::time::Instant;
 use crate::directory::{SessionHandle, Sessions};
 use crate::faults::host_error;
 use crate::mail::Mail;
-use crate::taken::Typist;
 use crate::turn::{Around, Input, Machine, Reply, RequestId, UnfinishedDelivery};
-use crate::watching::{TerminalConnection, TerminalEvent, at};
+use crate::watching::{TerminalConnection, TerminalEvent, Typist, at};
 
 /// A caller who waits for a reply of the machine. The caller may be gone; its reply is then
 /// dropped.

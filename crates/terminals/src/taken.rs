@@ -11,15 +11,10 @@ use tokio::time::Instant;
 use crate::faults::host_error;
 use crate::runner::Runner;
 use crate::turn::Input;
+use crate::watching::Typist;
 
 /// Time without a request after which the terminal is released.
 const HELD_FOR: Duration = Duration::from_secs(120);
-
-/// The person who has taken over a terminal.
-pub(super) struct Typist {
-    pub(super) by: ParticipantId,
-    pub(super) until: Instant,
-}
 
 impl Runner {
     /// Types for a person, who has the terminal from the first request on. Returns the time at

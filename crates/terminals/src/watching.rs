@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use moothall_engine::sessions::PaneNews;
+use moothall_kernel::ids::ParticipantId;
 use tokio::sync::broadcast;
 use tokio::time::{Instant, sleep_until};
 
@@ -80,6 +81,12 @@ impl TerminalConnection {
         let doubt = self.doubt.get_or_insert(ExitDoubt { look_at, died, looks: 0 });
         doubt.died |= died;
     }
+}
+
+/// The person who has taken over a terminal.
+pub(super) struct Typist {
+    pub(super) by: ParticipantId,
+    pub(super) until: Instant,
 }
 
 /// Resolves at a time; never if unset.

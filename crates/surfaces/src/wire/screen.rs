@@ -104,7 +104,8 @@ pub struct NewKeys {
     /// True if the terminal is released after the keystrokes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub release: bool,
-    /// Id of the person that types. If absent, `user`, or the person to whom the credential belongs.
+    /// Id of the person that types. If absent, `user`, or the person to whom the credential
+    /// belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }

@@ -121,7 +121,8 @@ pub struct SessionEntry {
     pub doing: Option<OccupationEntry>,
     /// Number of turns that wait for the session.
     pub waiting: usize,
-    /// Id of the person who types in its terminal from afar; absent if the terminal is the server's.
+    /// Id of the person who types in its terminal from afar; absent if the terminal is the
+    /// server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typist: Option<String>,
     /// Working folder of the program.

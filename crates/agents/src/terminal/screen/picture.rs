@@ -125,14 +125,16 @@ mod tests {
         /// The picture has the characters that readers see, whatever a program draws.
         #[test]
         fn the_picture_has_the_text_of_the_screen(
-            drawn in prop::collection::vec("(\u{1b}|\u{1b}\\[|\u{1b}\\]|[0-9;:m]|[ <&]|.){0,40}", 0..4)
+            drawn in prop::collection::vec(
+                "(\u{1b}|\u{1b}\\[|\u{1b}\\]|[0-9;:m]|[ <&]|.){0,40}", 0..4)
         ) {
             let text = |line: &Vec<StyledRun>| {
                 let line: String = line.iter().map(|run| run.text.as_str()).collect();
                 line.trim_end_matches(' ').to_owned()
             };
-            let mut shown: Vec<_> = lines(drawn.iter().map(String::as_str)).iter().map(text).collect();
-            let mut read: Vec<_> = rows(drawn.iter().map(String::as_str)).iter().map(|row| row.text()).collect();
+            let drawn = || drawn.iter().map(String::as_str);
+            let mut shown: Vec<_> = lines(drawn()).iter().map(text).collect();
+            let mut read: Vec<_> = rows(drawn()).iter().map(|row| row.text()).collect();
             for all in [&mut shown, &mut read] {
                 while all.last().is_some_and(String::is_empty) {
                     all.pop();
