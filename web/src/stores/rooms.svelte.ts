@@ -12,6 +12,18 @@ const KEPT = 8;
  */
 const HIDDEN_MS = 60_000;
 
+/**
+ * Makes a room that outlives the effect that opens it. Otherwise its derived values would stand
+ * still once that effect runs again.
+ */
+function made(id: string): Room {
+  let room: Room | undefined;
+  $effect.root(() => {
+    room = new Room(id);
+  });
+  return room as Room;
+}
+
 class Rooms {
   current = $state.raw<Room | null>(null);
   /** The room that home shows beside its list. */

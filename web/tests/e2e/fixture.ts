@@ -7,6 +7,8 @@ import { Server } from '../server';
 
 export { expect };
 
+/** A value that no longer follows what it is derived from. */
+const STALE = /derived_inert/;
 /** Errors that may be logged: connections that a test cut on purpose. */
 const EXPECTED = /net::ERR_|Failed to load resource/;
 
@@ -21,7 +23,8 @@ export const test = base.extend<{ server: Server; config: string }>({
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(`${error.message}\n${error.stack ?? ''}`));
     page.on('console', (message) => {
-      if (message.type() === 'error' && !EXPECTED.test(message.text())) complaints.push(message.text());
+      const isError = message.type() === 'error' && !EXPECTED.test(message.text());
+      if (isError || STALE.test(message.text())) complaints.push(message.text());
     });
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await use(page);
