@@ -32,12 +32,12 @@ export interface ScopeText {
 export const SCOPES: ScopeText[] = [
   { scope: 'threads:read', title: 'Read and listen', agents: true },
   { scope: 'threads:write', title: 'Speak', agents: true },
-  { scope: 'participants:invite', title: 'Invite and take out', agents: true },
+  { scope: 'participants:invite', title: 'Invite and remove', agents: true },
   { scope: 'turns:control', title: 'Stop, pause, mute, change the rules', agents: true },
   { scope: 'agents:run', title: 'Ask agents for a reply', agents: true },
-  { scope: 'sessions:drive', title: 'Start and steer terminal sessions', agents: true },
-  { scope: 'permissions:answer', title: 'Answer what agents ask permission for', agents: false },
-  { scope: 'threads:admin', title: 'See the trace, archive, erase', agents: false },
+  { scope: 'sessions:drive', title: 'Start agents in terminals, and drive them', agents: true },
+  { scope: 'permissions:answer', title: 'Answer permission requests', agents: false },
+  { scope: 'threads:admin', title: 'See what was held back, archive, erase', agents: false },
 ];
 
 /** The default scopes, the same as on the server. */
@@ -97,11 +97,11 @@ export interface HandOn {
 export function handOn(origin: string, kind: 'human' | 'agent', { way, secret }: Given): HandOn[] {
   if (way === 'token') {
     const lines = `export MOOTHALL_SERVER='${origin}'\nexport MOOTHALL_TOKEN='${secret}'`;
-    return [{ label: 'These lines of its environment are its credential:', copy: 'Copy the lines', text: lines }];
+    return [{ label: 'Put these lines into its environment:', copy: 'Copy the lines', text: lines }];
   }
   const link = joinLink(origin, secret);
   const join = {
-    label: 'On its computer, this keeps the token in a file:',
+    label: 'Run this on its computer. It keeps the token in a file:',
     copy: 'Copy the command',
     text: `moothall join '${link}'`,
   };

@@ -45,7 +45,7 @@ describe('an action', () => {
 
   test('without parts is told word for word, and a choice is a question', () => {
     expect(actionText('Which store?', null, [OTHER])).toMatchObject({ lead: 'asks you', text: 'Which store?' });
-    expect(actionText('ls', null, [ALLOW])).toMatchObject({ lead: 'asks to go on', text: 'ls' });
+    expect(actionText('ls', null, [ALLOW])).toMatchObject({ lead: 'asks for permission', text: 'ls' });
     expect(drawn('mcp__shop__buy', ['other', 'item', '7']).lead).toBe('wants to use mcp__shop__buy');
   });
 });

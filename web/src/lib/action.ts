@@ -1,5 +1,6 @@
 /** Actions that agents ask to take, drawn from their parts: a command as a command, an edit as a difference. */
 
+import { count as counted } from './words';
 import type { ActionDetail, ActionPart, PermissionOption } from './types';
 
 export interface ActionText {
@@ -22,7 +23,7 @@ export function actionText(
   options: readonly PermissionOption[],
 ): ActionText {
   if (detail === null) {
-    return { lead: isQuestion(options) ? 'asks you' : 'asks to go on', text: action, isDiff: false, claim: null };
+    return { lead: isQuestion(options) ? 'asks you' : 'asks for permission', text: action, isDiff: false, claim: null };
   }
   const { parts } = detail;
   const isDiff = parts.some(({ role }) => role === 'before' || role === 'after' || role === 'content');
@@ -47,7 +48,7 @@ function lead({ tool, parts }: ActionDetail): string {
   if (find('command') !== undefined) return 'wants to run a command';
   if (file !== '' && (find('before') !== undefined || find('after') !== undefined)) return `wants to edit ${file}`;
   if (file !== '' && find('content') !== undefined) return `wants to write ${file}`;
-  if (find('address') !== undefined) return 'wants to open an address';
+  if (find('address') !== undefined) return 'wants to open a page';
   if (file !== '') return `wants to use ${tool || 'a tool'} on ${file}`;
   return `wants to use ${tool || 'a tool'}`;
 }
@@ -103,7 +104,7 @@ export function difference(before: string, after: string): string {
   let tail = 0;
   while (tail < least - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
   const kept = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
-  const left = (count: number) => (count > 0 ? [`  ⋯ ${count} equal ${count === 1 ? 'line' : 'lines'}`] : []);
+  const left = (count: number) => (count > 0 ? [`  ⋯ ${counted(count, 'equal line')}`] : []);
   const above = old.slice(0, head);
   const below = tail > 0 ? old.slice(-tail) : [];
   return [

@@ -30,14 +30,14 @@ const notice = (more: Record<string, unknown>) =>
 describe('a budget that is used up', () => {
   it('is told in the words and the time of whoever reads', () => {
     const line = say([notice({})], (id) => id);
-    expect(line.text).toBe(`The budget of this conversation, 3 turns an hour, is used up until ${timeOf(soon)}.`);
+    expect(line.text).toBe(`The budget of this conversation (3 turns an hour) is used up until ${timeOf(soon)}.`);
     expect(line.tone).toBe('warn');
     const money = spentOf(
       notice({ budget: 'agent', whose: 'ada', measure: 'cost_micros', limit: 2_500_000, currency: 'EUR' }),
     )!;
-    expect(spentSentence(money)).toContain('of the agent ada, 2.50 EUR a day,');
+    expect(spentSentence(money)).toContain('of the agent ada (2.50 EUR a day)');
     const unattended = spentOf(notice({ budget: 'principal', whose: 'bob', measure: 'unattended_turns', limit: 600 }))!;
-    expect(spentSentence(unattended)).toContain('of what bob sets off, 600 turns that no person asked for an hour,');
+    expect(spentSentence(unattended)).toContain('of turns that bob starts (600 turns without a person an hour)');
     expect(spentSentence(spentOf(notice({ budget: 'hall' }))!)).toContain('of this server,');
   });
 

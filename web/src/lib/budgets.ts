@@ -50,8 +50,8 @@ export function spentFrom(budget: Budget, currency: string): Spent {
 
 /** Returns a sentence for a used-up budget, in the viewer's time. */
 export function spentSentence({ budget, whose, measure, limit, until, currency }: Spent): string {
-  const what = `${whoseWords(budget, whose)}, ${limitWords(measure, limit, currency)}`;
-  return `The budget of ${what}, is used up until ${timeOf(until)}.`;
+  const spent = limitWords(measure, limit, currency);
+  return `The budget of ${whoseWords(budget, whose)} (${spent}) is used up until ${timeOf(until)}.`;
 }
 
 export function whoseWords(budget: string, whose: string | null): string {
@@ -61,7 +61,7 @@ export function whoseWords(budget: string, whose: string | null): string {
     case 'agent':
       return `the agent ${whose ?? ''}`.trim();
     case 'principal':
-      return `what ${whose ?? 'somebody'} sets off`;
+      return `turns that ${whose ?? 'one person'} starts`;
     default:
       return 'this server';
   }
@@ -69,7 +69,7 @@ export function whoseWords(budget: string, whose: string | null): string {
 
 function limitWords(measure: string, limit: number, currency: string): string {
   if (measure === 'cost_micros') return `${cost(limit, currency)} a day`;
-  return `${count(limit, 'turn')}${measure === 'turns' ? '' : ' that no person asked for'} an hour`;
+  return `${count(limit, 'turn')}${measure === 'turns' ? '' : ' without a person'} an hour`;
 }
 
 /** Returns the spent part of a budget, and until when it counts. */
@@ -78,7 +78,7 @@ export function spentWords(budget: Budget, currency: string): string {
   if (budget.measure === 'cost_micros') {
     return `${cost(budget.spent, currency)} of ${cost(budget.limit, currency)} today, until ${until}`;
   }
-  const whose = budget.measure === 'turns' ? '' : ' that no person asked for';
+  const whose = budget.measure === 'turns' ? '' : ' without a person';
   return `${budget.spent.toLocaleString('en')} of ${count(budget.limit, 'turn')}${whose} this hour, until ${until}`;
 }
 

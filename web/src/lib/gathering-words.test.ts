@@ -66,9 +66,9 @@ describe('each step of a gathering', () => {
     const round: GatheringEvent = { event: 'round_opened', phase: 'hold', rule: 'Question.', round: 1, order: [] };
     expect(say(round)).toBe('Hold, round 1 of 2. Question.');
     expect(stepSentence(round, names)).toBe('Hold, round 1. Question.');
-    expect(say(given('bo'))).toBe('The piece is with Bo.');
-    expect(say(asked('hal'))).toBe('Hal is asked for the harvest.');
-    expect(say({ event: 'harvested', harvester: 'hal', message: 'e1' })).toBe('Hal brought in the harvest.');
+    expect(say(given('bo'))).toBe('Bo has the piece.');
+    expect(say(asked('hal'))).toBe('Hal writes the harvest.');
+    expect(say({ event: 'harvested', harvester: 'hal', message: 'e1' })).toBe('Hal wrote the harvest.');
     expect(say({ event: 'closed', because: 'too_few' })).toBe('The gathering is closed: too few speakers were left.');
     expect(say({ event: 'closed', because: 'rain' })).toBe('The gathering is closed: rain.');
     expect(say({ event: 'sung' } as unknown as GatheringEvent)).toBe('Gathering: sung');
@@ -80,18 +80,18 @@ describe('each step of a gathering', () => {
     expect(say(released('bo', 'passed', null, 'Nobody here is called Zed.'))).toBe(
       'Bo passed the piece. Nobody here is called Zed.',
     );
-    expect(say(released('bo', 'grace'))).toBe('The time of Bo was over.');
+    expect(say(released('bo', 'grace'))).toBe('Bo ran out of time.');
     expect(say(released('bo', 'last_word'))).toBe('Bo said a last word.');
-    expect(say(released('bo', 'gone'))).toBe('Bo is gone; the piece goes on.');
-    expect(say(released('bo', 'stopped'))).toBe('The time of Bo with the piece was cut short.');
+    expect(say(released('bo', 'gone'))).toBe('Bo left; the piece moves on.');
+    expect(say(released('bo', 'stopped'))).toBe('Bo was stopped.');
   });
 
   it('speaks to whoever reads it', () => {
-    expect(say(given(ME))).toBe('The piece is with you.');
+    expect(say(given(ME))).toBe('You have the piece.');
     expect(say(released(ME, 'passed', 'cy'))).toBe('You passed the piece to Cy.');
     expect(say(released('cy', 'passed', ME))).toBe('Cy passed the piece to you.');
-    expect(say(released(ME, 'grace'))).toBe('Your time was over.');
-    expect(say(asked(ME))).toBe('You are asked for the harvest.');
+    expect(say(released(ME, 'grace'))).toBe('Your time ran out.');
+    expect(say(asked(ME))).toBe('You write the harvest.');
   });
 });
 
@@ -127,38 +127,36 @@ describe('in the list of messages', () => {
 describe('whoever has not the piece', () => {
   it('reads who has it and when it comes', () => {
     expect(whyClosed(gathering, 'ann')).toBeNull();
-    expect(whyClosed(gathering, 'bo')).toBe('Ann (1) has the talking piece. You will have it next.');
-    expect(whyClosed(gathering, 'dee')).toBe(
-      'Ann (1) has the talking piece. You will have it after Bo (2) and Cy (3).',
-    );
-    expect(whyClosed({ ...gathering, order: [] }, 'bo')).toContain(
-      'You had it in this round, and will have it in the next.',
-    );
-    expect(whyClosed({ ...gathering, order: [], phase: 'exhale', round: 2 }, 'bo')).toContain('This is the last round');
-    expect(whyClosed(gathering, 'hal')).toContain('As the harvester, you speak when the others have spoken.');
-    expect(whyClosed(gathering, 'eve')).toContain('Only members of the gathering speak here until it is closed.');
+    expect(whyClosed(gathering, 'bo')).toBe('Ann (1) has the piece. You are next.');
+    expect(whyClosed(gathering, 'dee')).toBe('Ann (1) has the piece. You come after Bo (2) and Cy (3).');
+    expect(whyClosed({ ...gathering, order: [] }, 'bo')).toContain('You had your turn; the next round brings another.');
+    expect(whyClosed({ ...gathering, order: [], phase: 'exhale', round: 2 }, 'bo')).toContain('this last round');
+    expect(whyClosed(gathering, 'hal')).toContain('You write the harvest once the others have spoken.');
+    expect(whyClosed(gathering, 'eve')).toContain('Until it closes, only its members write here.');
     expect(whyClosed({ ...gathering, status: 'seeding', phase: null, participants: [], holder: null }, 'bo')).toBe(
-      'The gathering is about to begin. Words wait until it has begun.',
+      'The gathering is about to begin. You can write once it has begun.',
     );
   });
 
   it('waits for the harvest, which the harvester writes, and writes when it is closed', () => {
     const closing: Gathering = { ...gathering, phase: 'close', holder: null, order: [] };
     expect(whyClosed(closing, 'bo')).toBe(
-      'Hal (5) writes the harvest. When the gathering is closed, everybody can write again.',
+      'Hal (5) writes the harvest. Everyone can write again once the gathering is closed.',
     );
     expect(whyClosed(closing, 'hal')).toBeNull();
     expect(whyClosed({ ...closing, status: 'closed' }, 'eve')).toBeNull();
-    expect(pieceSentence({ ...closing, status: 'closed', closed_because: 'ended' })).toBe('The gathering was ended.');
-    expect(pieceSentence({ ...closing, status: 'closed', participants: [] })).toBe('The gathering did not come about.');
+    expect(pieceSentence({ ...closing, status: 'closed', closed_because: 'ended' })).toBe(
+      'A person ended the gathering.',
+    );
+    expect(pieceSentence({ ...closing, status: 'closed', participants: [] })).toBe('The gathering could not begin.');
   });
 });
 
 describe('words about seats', () => {
   it('are few', () => {
-    expect(standWords({ kind: 'waits', place: 0 })).toBe('is next');
-    expect(standWords({ kind: 'waits', place: 2 })).toBe('comes after 2 more');
-    expect(roleWords({ isHarvester: true, isPerson: true })).toBe('harvester, outside the speaking order, person');
+    expect(standWords({ kind: 'waits', place: 0 })).toBe('next');
+    expect(standWords({ kind: 'waits', place: 2 })).toBe('3rd');
+    expect(roleWords({ isHarvester: true, isPerson: true })).toBe('harvester, not in the speaking order, person');
     expect(roleWords({ isHarvester: false, isPerson: false })).toBe('agent');
     expect(together(['a'])).toBe('a');
     expect(together(['a', 'b', 'c'])).toBe('a, b and c');

@@ -2,24 +2,27 @@
 
 import { roundsOf, stepOf, type Seat, type Stand } from './gathering';
 import type { Envelope, Gathering, GatheringEvent, GatheringMember, GatheringPhase } from './types';
+import type { HoldEnd } from './wire';
 import { count, ME } from './words';
 
 export const PHASES: Record<GatheringPhase, string> = {
   inhale: 'Inhale',
   hold: 'Hold',
   exhale: 'Exhale',
-  close: 'Close',
+  close: 'Harvest',
 };
 
-export const CLOSED: Record<string, string> = {
+const CLOSED: Record<string, string> = {
   done: 'The gathering is closed.',
   too_few: 'The gathering is closed: too few speakers were left.',
-  ended: 'The gathering was ended.',
+  ended: 'A person ended the gathering.',
 };
 
 export const LAST_WORD = 'Your turn is up. What would you like to say last?';
 
 type Names = (id: string) => string;
+
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
 
 /** Returns `yours` if the sentence is about the reader, else `theirs`. */
 function about(id: string, names: Names, yours: string, theirs: (name: string) => string): string {
@@ -39,13 +42,13 @@ function noted(text: string, note: string | null): string {
   return note ? `${text} ${note}` : text;
 }
 
-const LET_GO: Record<string, [string, (name: string) => string]> = {
+const LET_GO: Record<HoldEnd, [string, (name: string) => string]> = {
   passed: ['You passed the piece.', (name) => `${name} passed the piece.`],
   last_word: ['You said a last word.', (name) => `${name} said a last word.`],
-  grace: ['Your time was over.', (name) => `The time of ${name} was over.`],
-  gone: ['You are gone; the piece goes on.', (name) => `${name} is gone; the piece goes on.`],
+  grace: ['Your time ran out.', (name) => `${name} ran out of time.`],
+  gone: ['You left; the piece moves on.', (name) => `${name} left; the piece moves on.`],
   // Stopped by a person, or because the harvest comes next.
-  stopped: ['Your time with the piece was cut short.', (name) => `The time of ${name} with the piece was cut short.`],
+  stopped: ['You were stopped.', (name) => `${name} was stopped.`],
 };
 
 function released(step: Extract<GatheringEvent, { event: 'piece_released' }>, names: Names): string {
@@ -54,10 +57,8 @@ function released(step: Extract<GatheringEvent, { event: 'piece_released' }>, na
     const to = next === ME ? 'you' : names(next);
     return about(holder, names, `You passed the piece to ${to}.`, (name) => `${name} passed the piece to ${to}.`);
   }
-  const [yours, theirs] = LET_GO[because] ?? [
-    'You let go of the piece.',
-    (name: string) => `${name} let go of the piece.`,
-  ];
+  const known = Object.hasOwn(LET_GO, because) ? LET_GO[because as HoldEnd] : null;
+  const [yours, theirs] = known ?? ['You gave up the piece.', (name: string) => `${name} gave up the piece.`];
   return noted(about(holder, names, yours, theirs), note);
 }
 
@@ -86,29 +87,24 @@ export function stepSentence(step: GatheringEvent, names: Names, breath: readonl
     case 'round_opened':
       return `${roundWords(step.phase, step.round, roundsOf(breath, step.phase))}. ${step.rule}`;
     case 'piece_given':
-      return about(step.holder, names, 'The piece is with you.', (name) => `The piece is with ${name}.`);
+      return about(step.holder, names, 'You have the piece.', (name) => `${name} has the piece.`);
     case 'beat':
       return `Beat ${step.number}.`;
     case 'last_word_asked':
-      return 'The last word was asked for.';
+      return 'The server asked for a last word.';
     case 'pass_asked':
       return about(
         step.holder,
         names,
-        'You hand the piece on when your turn ends.',
-        (name) => `${name} hands the piece on when its turn ends.`,
+        'You pass the piece when your turn ends.',
+        (name) => `${name} passes the piece at the end of its turn.`,
       );
     case 'piece_released':
       return released(step, names);
     case 'harvest_asked':
-      return about(
-        step.harvester,
-        names,
-        'You are asked for the harvest.',
-        (name) => `${name} is asked for the harvest.`,
-      );
+      return about(step.harvester, names, 'You write the harvest.', (name) => `${name} writes the harvest.`);
     case 'harvested':
-      return about(step.harvester, names, 'You brought in the harvest.', (name) => `${name} brought in the harvest.`);
+      return about(step.harvester, names, 'You wrote the harvest.', (name) => `${name} wrote the harvest.`);
     case 'closed':
       return CLOSED[step.because] ?? `The gathering is closed: ${step.because}.`;
     default:
@@ -123,26 +119,32 @@ export function momentSentence(moment: Envelope, names: Names, breath: readonly 
   return step ? stepSentence(step, names, breath) : about(moment.from, names, 'You spoke.', (name) => `${name} spoke.`);
 }
 
+/** Returns the word for a place in an order, from 1: `2nd`, `3rd`, `11th`. */
+function ordinal(place: number): string {
+  const ending = { one: 'st', two: 'nd', few: 'rd' } as Record<string, string>;
+  return `${place}${ending[ORDINALS.select(place)] ?? 'th'}`;
+}
+
 /** Returns a member's relation to the piece, in a few words. */
 export function standWords(stand: Stand): string {
   switch (stand.kind) {
     case 'holds':
       return 'has the piece';
     case 'waits':
-      return stand.place === 0 ? 'is next' : `comes after ${stand.place} more`;
+      return stand.place === 0 ? 'next' : ordinal(stand.place + 1);
     case 'had':
-      return 'had the piece in this round';
+      return 'had the piece this round';
     case 'gathers':
       return 'writes the harvest';
     case 'listens':
       return 'listens';
     case 'gone':
-      return 'is gone';
+      return 'left';
   }
 }
 
 function closedSentence({ closed_because, participants }: Gathering): string {
-  if (participants.length === 0) return 'The gathering did not come about.';
+  if (participants.length === 0) return 'The gathering could not begin.';
   return CLOSED[closed_because ?? 'done'] ?? 'The gathering is closed.';
 }
 
@@ -153,14 +155,12 @@ export function pieceSentence(gathering: Gathering): string {
   if (gathering.holder) {
     return gathering.holder.participant_id === ME
       ? 'You have the piece.'
-      : `The piece is with ${numbered(gathering.holder)}.`;
+      : `${numbered(gathering.holder)} has the piece.`;
   }
-  if (gathering.phase !== 'close') return 'The piece is in the middle.';
+  if (gathering.phase !== 'close') return 'Nobody holds the piece.';
   const harvester = gathering.participants.find((member) => member.role === 'harvester');
-  if (!harvester) return 'The gathering closes.';
-  return harvester.participant_id === ME
-    ? 'The harvest is yours to write.'
-    : `${numbered(harvester)} writes the harvest.`;
+  if (!harvester) return 'The gathering is closing.';
+  return harvester.participant_id === ME ? 'You write the harvest.' : `${numbered(harvester)} writes the harvest.`;
 }
 
 /**
@@ -169,35 +169,35 @@ export function pieceSentence(gathering: Gathering): string {
  */
 export function whyClosed(gathering: Gathering, me: string): string | null {
   if (gathering.status === 'closed' || gathering.holder?.participant_id === me) return null;
-  if (gathering.status === 'seeding') return `${pieceSentence(gathering)} Words wait until it has begun.`;
+  if (gathering.status === 'seeding') return `${pieceSentence(gathering)} You can write once it has begun.`;
   const own = gathering.participants.find((member) => member.participant_id === me);
   if (own?.role === 'harvester' && gathering.phase === 'close') return null;
   const where = pieceNow(gathering);
-  if (!own) return `${where} Only members of the gathering speak here until it is closed.`;
-  if (gathering.phase === 'close') return `${where} When the gathering is closed, everybody can write again.`;
-  if (own.role === 'harvester') return `${where} As the harvester, you speak when the others have spoken.`;
+  if (!own) return `${where} Until it closes, only its members write here.`;
+  if (gathering.phase === 'close') return `${where} Everyone can write again once the gathering is closed.`;
+  if (own.role === 'harvester') return `${where} You write the harvest once the others have spoken.`;
   return `${where} ${whenYours(gathering, me)}`;
 }
 
 function pieceNow(gathering: Gathering): string {
-  return gathering.holder ? `${numbered(gathering.holder)} has the talking piece.` : pieceSentence(gathering);
+  return pieceSentence(gathering);
 }
 
 function whenYours({ order, participants, phase, round, rounds }: Gathering, me: string): string {
   const place = order.indexOf(me);
-  if (place === 0) return 'You will have it next.';
+  if (place === 0) return 'You are next.';
   if (place > 0) {
     const first = order
       .slice(0, place)
       .flatMap((id) => participants.find((member) => member.participant_id === id) ?? []);
-    return `You will have it after ${together(first.map(numbered))}.`;
+    return `You come after ${together(first.map(numbered))}.`;
   }
   const isLast = phase === 'exhale' && round >= rounds;
-  return isLast ? 'This is the last round, and you had it.' : 'You had it in this round, and will have it in the next.';
+  return isLast ? 'You had your turn in this last round.' : 'You had your turn; the next round brings another.';
 }
 
 /** Returns the words for a seat's role. */
 export function roleWords({ isHarvester, isPerson }: Pick<Seat, 'isHarvester' | 'isPerson'>): string {
   const who = isPerson ? 'person' : 'agent';
-  return isHarvester ? `harvester, outside the speaking order, ${who}` : who;
+  return isHarvester ? `harvester, not in the speaking order, ${who}` : who;
 }

@@ -21,7 +21,7 @@ test('a button stands where a slash command lifts it in a conversation', () => {
 
 test('a guard that ends by itself says when, and a stranger is told what to do', () => {
   const until = '2026-01-02T03:04:00Z';
-  expect(liftHint(guard({ until, lift: { by: 'time', proof: false } }))).toMatch(/^It ends by itself, at .*\d.*\.$/);
+  expect(liftHint(guard({ until, lift: { by: 'time', proof: false } }))).toMatch(/^It ends at .*\d.*\.$/);
   expect(unknownHint(guard({ lift: { by: 'resume', proof: true, words_left: 1 } }))).toContain('1 more time this');
   expect(unknownHint(guard({ lift: { by: 'unmute', proof: true } }))).toBe('Sign in to lift it.');
 });

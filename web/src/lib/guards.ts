@@ -42,11 +42,11 @@ export function liftLabel(guard: GuardEntry): string | null {
 export function liftHint({ lift, until }: GuardEntry): string {
   switch (lift?.by) {
     case 'raise':
-      return 'An operator raises it: `moothall budget raise`.';
+      return 'Raise it on the server: `moothall budget raise`.';
     case 'words':
-      return 'The words of a person lift it.';
+      return 'Any message of a person lifts it.';
     case 'time':
-      return until ? `It ends by itself, at ${clockTime(until)}.` : 'It ends by itself.';
+      return until ? `It ends at ${clockTime(until)}.` : 'It ends by itself.';
     default:
       return '';
   }
@@ -56,6 +56,6 @@ export function liftHint({ lift, until }: GuardEntry): string {
 export function unknownHint({ lift }: GuardEntry): string {
   const left = lift?.words_left ?? 0;
   return left > 0
-    ? `Your words lift it, ${counted(left, 'more time', 'more times')} this hour.`
+    ? `Your messages lift it ${counted(left, 'more time', 'more times')} this hour.`
     : 'Sign in to lift it.';
 }

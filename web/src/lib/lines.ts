@@ -7,7 +7,7 @@ import { spentOf, spentSentence, timeOf } from './budgets';
 import { stepOf } from './gathering';
 import { stepSentence } from './gathering-words';
 import { cost } from './time';
-import { count, KEPT, ME, policyTitle } from './words';
+import { count, KEPT, ME, policyTitle, textOf } from './words';
 import type { Envelope } from './types';
 
 export interface Line {
@@ -51,9 +51,10 @@ const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) 
   mute: (value, names) => `muted ${list(value, names)}`,
   unmute: (value, names) => `unmuted ${list(value, names)}`,
   pause: (value) => (isOn(value) ? 'paused the conversation' : 'resumed the conversation'),
-  resume: () => 'let the agents continue',
-  discussion: (value) => `turned discussion among agents ${isOn(value) ? 'on' : 'off'}`,
-  invited_auto: (value) => `turned answers without a mention ${isOn(value) ? 'on' : 'off'}`,
+  resume: () => 'let the agents go on',
+  discussion: (value) => (isOn(value) ? 'let agents name each other' : 'stopped agents from naming each other'),
+  invited_auto: (value) =>
+    isOn(value) ? 'let agents answer without being named' : 'made agents answer only when named',
   prod: (value, names) => `asked ${list(value, names)} for a reply`,
   policy: (value) =>
     `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
@@ -70,14 +71,14 @@ const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) 
 function target(value: unknown): string {
   const [kind, service] = String(value).split(':');
   if (kind === 'chat' && service) return `a chat on ${service[0]?.toUpperCase()}${service.slice(1)}`;
-  return typeof value === 'string' && value !== '' ? `“${value}”` : 'something outside';
+  return typeof value === 'string' && value !== '' ? `“${value}”` : 'another product';
 }
 
 /** Bindings whose keys mean nothing to people. */
 const TIES = [
   { key: 'link:', bound: 'linked the sessions', unbound: 'closed the link' },
-  { key: 'gathering:', bound: 'made it a gathering', unbound: 'took the gathering off the list' },
-  { key: 'gathering-of:', bound: 'called the members in', unbound: 'let the members go' },
+  { key: 'gathering:', bound: 'made it a gathering', unbound: 'ended the gathering here' },
+  { key: 'gathering-of:', bound: 'brought the members in', unbound: 'let the members go' },
 ];
 
 function tied(value: unknown): (typeof TIES)[number] | undefined {
@@ -133,7 +134,7 @@ function arranged(event: Envelope, names: Names, currency: string): string[] {
     case 'thread.archived':
       return ['archived the conversation'];
     default:
-      return ['opened the conversation again'];
+      return ['reopened the conversation'];
   }
 }
 
@@ -168,7 +169,7 @@ function noticeLine(event: Envelope): Line {
 function observationLine(event: Envelope): Line {
   const { shown_name: name, chat, redacted } = event.meta ?? {};
   const who = `${event.from} (“${name ?? ''}”, not paired)`;
-  if (redacted) return line(`Words of ${who} were erased.`);
+  if (redacted) return line(`A message of ${who} was erased.`);
   return line(`${who} wrote in ${chat ?? 'a chat'}:`, 'plain', String(event.content));
 }
 
@@ -176,14 +177,16 @@ function turnLine(event: Envelope, names: Names): Line {
   const content = object(event.content);
   const who = names(String(content['participant']));
   if (content['event'] === 'unkept') {
-    return line(`${count(Number(content['count']), 'refused message')} of ${who} not kept: too many were already.`);
+    return line(
+      `${who}: ${count(Number(content['count']), 'refused message')} not kept, because too many were already.`,
+    );
   }
   if (content['event'] !== 'kept') return line(`${who}: ${String(content['event'])}`);
-  if (event.meta?.redacted) return line(`Words of ${who} were kept, and then erased.`);
+  if (event.meta?.redacted) return line(`A held-back message of ${who} was erased.`);
   if (content['because'] === 'thought') return line(`${who} thought:`, 'plain', String(content['text'] ?? ''));
-  const because = KEPT[String(content['because'])] ?? String(content['because']);
+  const because = textOf(KEPT, String(content['because']));
   return {
-    ...line(`Words of ${who} were kept, not shown: ${because}.`, 'plain', String(content['text'] ?? '')),
+    ...line(`The server held back a message of ${who}: ${because}.`, 'plain', String(content['text'] ?? '')),
     kept: true,
   };
 }

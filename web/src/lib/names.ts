@@ -35,7 +35,7 @@ export function idFault(id: string, taken: Iterable<string>): string | null {
   if (RESERVED.has(id.toLowerCase())) return `“${id}” is reserved.`;
   for (const other of taken) {
     if (other.toLowerCase() === id.toLowerCase())
-      return `“${id}” is here already. Inviting it again would change its profile.`;
+      return `“${id}” is already here. Inviting it again would change its profile.`;
   }
   return null;
 }

@@ -6,10 +6,14 @@ const event = (content: unknown, meta = {}) => ({ content, meta }) as Envelope;
 const need = (kind: string, more: Partial<Need> = {}): Need => ({ id: 'n', kind, thread: 't', title: 'Room', ...more });
 
 test('a need says what it is about, and hides no character', () => {
-  const asked = event({ event: 'requested', action: 'rm  -rf \u202e x', options: [] });
-  expect(lineOf(need('permission', { event: asked }))).toBe('wants: rm -rf [U+202E] x');
+  const options = [{ id: 'y', label: 'Yes', kind: 'allow_once' }];
+  const asked = event({ event: 'requested', action: 'rm  -rf \u202e x', options });
+  expect(lineOf(need('permission', { event: asked }))).toBe('asks for permission: rm -rf [U+202E] x');
+  const detail = { tool: 'Bash', parts: [{ role: 'command', name: 'command', text: 'cargo  \u202epublish' }] };
+  const command = event({ event: 'requested', action: '{}', detail, options });
+  expect(lineOf(need('permission', { event: command }))).toBe('wants to run cargo [U+202E]publish');
   expect(lineOf(need('guard', { guard: 'pair' }))).toContain('Two agents');
-  const failed = event('[ann encountered an error]', { error: { code: 'x', message: 'it exited' } });
+  const failed = event('[ann failed]', { error: { code: 'x', message: 'it exited' } });
   expect(lineOf(need('failure', { event: failed }))).toBe('failed: it exited');
   expect(lineOf(need('mention', { event: event('@user **look**') }))).toContain('look');
 });

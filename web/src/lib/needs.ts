@@ -4,7 +4,8 @@ import { summary } from './markdown';
 import { reveal } from './reveal';
 import { clockTime } from './time';
 import type { Need, PermissionEvent } from './types';
-import { GUARDS } from './words';
+import { actionText } from './action';
+import { guardQuestion } from './words';
 
 type Asked = Extract<PermissionEvent, { event: 'requested' }>;
 
@@ -20,22 +21,30 @@ export function lineOf(need: Need): string {
   const action = asked ? visible(asked.action) : '';
   switch (need.kind) {
     case 'permission':
-      return `wants: ${action}`;
+      return asked ? wishOf(asked) : '';
     case 'question':
       return `asks: ${action}`;
     case 'missed':
-      return `gave up at ${need.since ? clockTime(need.since) : 'some time'}: ${action}`;
+      return need.since ? `gave up at ${clockTime(need.since)}: ${action}` : `gave up: ${action}`;
     case 'guard':
-      return GUARDS[need.guard ?? ''] ?? 'A guard holds the floor.';
+      return guardQuestion(need.guard ?? '');
     case 'piece':
       return 'You have the piece.';
     case 'harvest':
-      return 'You are asked for the harvest.';
+      return 'You write the harvest.';
     case 'failure':
-      return `failed: ${need.event?.meta?.error?.message ?? 'no cause is known'}`;
+      return need.event?.meta?.error ? `failed: ${need.event.meta.error.message}` : 'failed';
     default:
       return summary(String(need.event?.content ?? ''), 140);
   }
+}
+
+/** Returns the wish of a request in one line, to follow the name: `wants to run cargo publish`. */
+function wishOf(asked: Asked): string {
+  const { lead, text } = actionText(asked.action, asked.detail ?? null, asked.options);
+  const command = asked.detail?.parts.find((part) => part.role === 'command')?.text;
+  if (command !== undefined) return `wants to run ${visible(command)}`;
+  return asked.detail ? lead : `${lead}: ${visible(text)}`;
 }
 
 /** Returns a text in one line, with invisible characters spelled out. */

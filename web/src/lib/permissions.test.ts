@@ -46,7 +46,7 @@ describe('a permission', () => {
       });
     const said = (text?: string) => outcomeOf(rows(asked(answered(text)))[0]?.end ?? null, (id) => id);
     expect(said('not today')).toBe('ann answered “not today”.');
-    expect(said('')).toBe('ann answered “words that were erased”.');
+    expect(said('')).toBe('ann answered “erased words”.');
     expect(said()).toBe('ann answered “Type something.”.');
   });
 
@@ -87,7 +87,9 @@ describe('a permission', () => {
     const timeline = asked(
       event('permission', { event: 'answered', permission: 'p1', by: 'user', option: 'n', label: 'No' }),
     );
-    expect(rows(timeline).map(({ end }) => end)).toEqual([{ kind: 'answered', by: 'user', label: 'No' }]);
+    expect(rows(timeline).map(({ end }) => end)).toEqual([
+      { kind: 'answered', by: 'user', label: 'No', choice: 'denied' },
+    ]);
     expect(timeline.waiting()).toEqual([]);
   });
 
@@ -110,19 +112,19 @@ describe('a permission', () => {
       return [outcomeOf(row.end, (id) => id), cameOf(row.came)];
     };
     const started = settled({ outcome: 'started', session: 's1', name: 'child' });
-    expect(came(event('permission', answered), started)).toEqual(['user answered “Allow”.', 'It runs as child.']);
+    expect(came(event('permission', answered), started)).toEqual(['user answered “Allow”.', 'child runs.']);
     const mute = settled({ outcome: 'started', session: 's1', name: 'child', unsaid: 'It is gone.' });
-    expect(came(event('permission', answered), mute)[1]).toContain('did not reach it: It is gone.');
+    expect(came(event('permission', answered), mute)[1]).toContain('Its first message did not arrive: It is gone.');
     const failed = settled({ outcome: 'failed', why: 'No such folder.' });
-    expect(came(event('permission', answered), failed)[1]).toBe('It could not be started: No such folder.');
+    expect(came(event('permission', answered), failed)[1]).toBe('It could not start: No such folder.');
     const talk = { to: 'bob', message: 'Hello.' };
     const linked = settled({ outcome: 'linked', talk, link: 'l1' });
     expect(came(event('permission', answered), linked)[1]).toBe('It is linked with bob.');
     const unsaid = settled({ outcome: 'linked', talk, link: 'l1', unsaid: 'It has ended.' });
-    expect(came(event('permission', answered), unsaid)[1]).toContain('was not said: It has ended.');
+    expect(came(event('permission', answered), unsaid)[1]).toContain('first message did not arrive: It has ended.');
     const unmet = settled({ outcome: 'failed', talk, why: 'There is no session bob.' });
     expect(came(event('permission', answered), unmet)[1]).toBe('It could not be linked: There is no session bob.');
-    expect(came(settled({ outcome: 'refused', by: 'user' }))).toEqual(['user answered “Deny”.', null]);
+    expect(came(settled({ outcome: 'refused', by: 'user' }))).toEqual(['user denied it.', null]);
     expect(came(settled({ outcome: 'expired' }))).toEqual(['Nobody answered in time.', null]);
   });
 
@@ -162,5 +164,10 @@ describe('an option', () => {
     expect(title('allow')).toBe('Allow');
     expect(title('toString')).toBe('toString');
     expect(title('2', 'Yes, and don’t ask again')).toBe('Yes, and don’t ask again');
+    expect(optionTitle({ id: '1', label: '1. Yes, proceed (y)', kind: 'allow_once' })).toBe('Allow once');
+    expect(optionTitle({ id: '2', label: 'No', kind: 'reject_once' })).toBe('Deny');
+    // The label of an option that allows never becomes one that refuses.
+    expect(optionTitle({ id: '2', label: 'No', kind: 'allow_once' })).toBe('No');
+    expect(optionTitle({ id: '4', label: 'Type something.', kind: 'other' })).toBe('Write an answer');
   });
 });

@@ -20,14 +20,19 @@ export interface Permission {
   look: string | null;
   /** Null while the request waits. */
   end:
-    | { kind: 'answered'; by: string; label: string }
+    | { kind: 'answered'; by: string; label: string; choice: Choice }
     | { kind: 'expired' }
     | { kind: 'gave_up' }
-    | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'left' | 'not_given' }
+    | { kind: 'withdrawn'; because: WithdrawnBecause }
     | null;
   /** The outcome of a request that belongs to no turn. */
   came: Settled | null;
 }
+
+/** The meaning of an answer; null for an answer that only its words tell. */
+export type Choice = 'allowed' | 'always' | 'denied' | 'never' | null;
+
+type WithdrawnBecause = Extract<PermissionEvent, { event: 'withdrawn' }>['because'];
 
 export type Settled = Extract<PermissionEvent, { event: 'settled' }>;
 
@@ -63,7 +68,12 @@ export class Permissions {
         };
       }
       case 'answered':
-        return before ? { ...before, end: { kind: 'answered', by: content.by, label: saidIn(content) } } : null;
+        return before
+          ? {
+              ...before,
+              end: { kind: 'answered', by: content.by, label: saidIn(content), choice: choiceOf(before, content) },
+            }
+          : null;
       case 'expired':
         return before ? { ...before, end: { kind: 'expired' } } : null;
       case 'gave_up':
@@ -93,21 +103,30 @@ export function askedInNoTurn({ starts, questions }: ThreadState): AskedRef[] {
 
 /** Returns the words of an answer. */
 function saidIn({ label, text }: { label: string; text?: string }): string {
-  if (text === '') return 'words that were erased';
+  if (text === '') return 'erased words';
   return text ?? label;
+}
+
+/** Returns the meaning of an answer. An answer in own words, or a choice of a question, is told by its words. */
+function choiceOf({ options }: Permission, { option, text }: { option: string; text?: string }): Choice {
+  const kind = options.find(({ id }) => id === option)?.kind;
+  if (text !== undefined) return null;
+  if (kind === 'allow_once' || kind === 'allow_always') return kind === 'allow_once' ? 'allowed' : 'always';
+  if (kind === 'reject_once' || kind === 'reject_always') return kind === 'reject_once' ? 'denied' : 'never';
+  return null;
 }
 
 /** Returns the end that an outcome implies, for a request without an answer of its own. */
 function endOf({ outcome, by = '' }: Settled): Permission['end'] {
   switch (outcome) {
     case 'refused':
-      return { kind: 'answered', by, label: 'Deny' };
+      return { kind: 'answered', by, label: 'Deny', choice: 'denied' };
     case 'expired':
       return { kind: 'expired' };
     case 'started':
     case 'linked':
     case 'failed':
-      return { kind: 'answered', by, label: 'Allow' };
+      return { kind: 'answered', by, label: 'Allow', choice: 'allowed' };
   }
 }
 
@@ -118,15 +137,17 @@ function endOf({ outcome, by = '' }: Settled): Permission['end'] {
 export function cameOf(came: Settled | null): string | null {
   switch (came?.outcome) {
     case 'started': {
-      const unsaid = came.unsaid ? `, but its first message did not reach it: ${came.unsaid}` : '.';
-      return `It runs as ${came.name ?? 'a session'}${unsaid}`;
+      const name = came.name ?? 'a session';
+      return came.unsaid ? `${name} runs. Its first message did not arrive: ${came.unsaid}` : `${name} runs.`;
     }
     case 'linked': {
-      const unsaid = came.unsaid ? `, but the first message was not said: ${came.unsaid}` : '.';
-      return `It is linked with ${came.talk?.to ?? 'the other session'}${unsaid}`;
+      const to = came.talk?.to ?? 'the other session';
+      return came.unsaid
+        ? `It is linked with ${to}. The first message did not arrive: ${came.unsaid}`
+        : `It is linked with ${to}.`;
     }
     case 'failed':
-      return `It could not be ${came.talk ? 'linked' : 'started'}: ${came.why ?? ''}`;
+      return came.talk ? `It could not be linked: ${came.why ?? ''}` : `It could not start: ${came.why ?? ''}`;
     case 'refused':
     case 'expired':
     case undefined:
@@ -134,29 +155,63 @@ export function cameOf(came: Settled | null): string | null {
   }
 }
 
-/** Labels for options whose label is only their id. Other options keep their program's label. */
+/** Labels for options whose label is only their id. */
 const OPTIONS: Record<string, string> = { allow: 'Allow', deny: 'Deny' };
 
-export function optionTitle(option: { id: string; label: string }): string {
+/**
+ * Plain labels for answers of programs whose meaning is known. A label that says more, such as the
+ * scope of an answer for good, is shown as its program writes it.
+ */
+const LABELS: Record<string, Record<string, string>> = {
+  allow_once: { Yes: 'Allow once', 'Yes, proceed': 'Allow once' },
+  reject_once: { No: 'Deny' },
+  other: {
+    'Type something.': 'Write an answer',
+    'Type something': 'Write an answer',
+    'Chat about this': 'Discuss first',
+  },
+};
+
+export function optionTitle(option: { id: string; label: string; kind?: string }): string {
   const bare = option.id === option.label && Object.hasOwn(OPTIONS, option.id);
-  return bare ? (OPTIONS[option.id] ?? option.label) : option.label;
+  if (bare) return OPTIONS[option.id] ?? option.label;
+  // A program writes its number and its key beside a label: `1. Yes, proceed (y)`.
+  const label = option.label.replace(/^\d+\. /, '').replace(/ \((?:[a-z]|esc)\)$/, '');
+  const labels = LABELS[option.kind ?? ''] ?? {};
+  return Object.hasOwn(labels, label) ? (labels[label] ?? option.label) : option.label;
+}
+
+/** Returns a sentence about an answer. */
+function answerSentence(name: string, { label, choice }: { label: string; choice: Choice }): string {
+  switch (choice) {
+    case 'allowed':
+      return `${name} allowed it.`;
+    case 'always':
+      return `${name} allowed it from now on: “${label}”.`;
+    case 'denied':
+      return `${name} denied it.`;
+    case 'never':
+      return `${name} denied it from now on: “${label}”.`;
+    case null:
+      return `${name} answered “${label}”.`;
+  }
 }
 
 /** Returns a sentence about the end of a request, to follow the name of its agent. */
 export function outcomeOf(end: Permission['end'], nameOf: (id: string) => string): string | null {
   switch (end?.kind) {
     case 'answered':
-      return `${nameOf(end.by)} answered “${end.label}”.`;
+      return answerSentence(nameOf(end.by), end);
     case 'expired':
       return 'Nobody answered in time.';
     case 'gave_up':
-      return 'Nobody answered in time: it gave up, and may ask again.';
+      return 'Nobody answered in time. The agent gave up, and may ask again.';
     case 'withdrawn':
       return {
         gone: 'Answered in the terminal, or withdrawn.',
         left: 'Withdrawn: the agent has left.',
         replaced: 'Replaced by a newer question.',
-        not_given: 'Answered too late: something else was asked by then, and nothing was done.',
+        not_given: 'The answer came too late: the agent had moved on. Nothing was done.',
       }[end.because];
     case undefined:
       return null;

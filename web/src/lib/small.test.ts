@@ -45,7 +45,7 @@ describe('names', () => {
     expect(freeId('user', [])).toBe('user-2');
     expect(freeId('Émile Zola', [])).toBe('emile-zola');
     expect(freeId('日本', [])).toBe('agent');
-    expect(idFault('codex', ['Codex'])).toContain('is here already');
+    expect(idFault('codex', ['Codex'])).toContain('is already here');
     expect(idFault('a b', [])).not.toBeNull();
     expect(idFault('ok-1', ['other'])).toBeNull();
   });
@@ -144,7 +144,7 @@ describe('files', () => {
 
   it('say how words ended that may not be all', () => {
     const file = (meta: object) => asMarkdown('T', [{ ...event, meta } as never], (id) => id);
-    expect(file({ ended: 'length' })).toContain('\n\n*Cut short: the model reached a limit of tokens.*\n');
+    expect(file({ ended: 'length' })).toContain('\n\n*Cut short: the model reached its limit of tokens.*\n');
     expect(file({ ended: 'cut', stopped: true })).toContain('\n\n*Stopped here.*\n');
     expect(file({ ended: 'stop' }).trimEnd().endsWith('!\\[y](z)')).toBe(true);
   });
@@ -188,7 +188,7 @@ describe('the ending of an answer', () => {
   it('is told below a message that may not be all of it', () => {
     expect(endingWords({ ended: 'stop' })).toBeUndefined();
     expect(endingWords(undefined)).toBeUndefined();
-    expect(endingWords({ ended: 'length' })).toBe('Cut short: the model reached a limit of tokens.');
-    expect(endingWords({ ended: 'stop', thought: true })).toBe('These are thoughts: the model said nothing else.');
+    expect(endingWords({ ended: 'length' })).toBe('Cut short: the model reached its limit of tokens.');
+    expect(endingWords({ ended: 'stop', thought: true })).toBe('These are the model’s thoughts. It said nothing else.');
   });
 });

@@ -48,7 +48,7 @@ describe('who speaks', () => {
   it('is doubted where no credential stood behind it', () => {
     const nameOf = (id: string) => id.toUpperCase();
     expect(doubt(said(undefined), nameOf)).toBeNull();
-    expect(doubt(said({ unproven: true }), nameOf)?.mark).toBe('unproven');
+    expect(doubt(said({ unproven: true }), nameOf)?.mark).toBe('not signed in');
     expect(doubt(said({ unproven: true, typed_at: 'ada' }), nameOf)?.mark).toBe('at ADA’s terminal');
   });
 });

@@ -31,5 +31,5 @@ export function doubt(event: Envelope, nameOf: (id: string) => string): { mark: 
   const at = event.meta?.typed_at;
   if (at) return { mark: `at ${nameOf(at)}’s terminal`, why: 'Typed in a terminal, where an agent can type too.' };
   if (!event.meta?.unproven) return null;
-  return { mark: 'unproven', why: 'Whoever sent this showed no credential: the name is their word.' };
+  return { mark: 'not signed in', why: 'Anyone on this computer could have written this.' };
 }

@@ -92,10 +92,10 @@ describe('a timeline', () => {
     expect(said({ bind: 'link:0c5f' }).text).toBe('user linked the sessions');
     expect(said({ unbind: 'link:0c5f' }).text).toBe('user closed the link');
     const members = { bind: 'gathering-of:a', binds: ['gathering-of:a', 'gathering-of:b', 'gathering:1'] };
-    expect(said(members).text).toBe('user called the members in · made it a gathering');
+    expect(said(members).text).toBe('user brought the members in · made it a gathering');
     const two = { bind: 'link:1', binds: ['link:1', 'elsewhere:7'] };
     expect(said(two).text).toBe('user linked the sessions · connected “elsewhere:7”');
-    expect(said({ bind: { of: 'the future' } }).text).toBe('user connected something outside');
+    expect(said({ bind: { of: 'the future' } }).text).toBe('user connected another product');
     const unknown = said({ teleport: { to: 'the moon' } });
     expect([unknown.text, unknown.detail]).toEqual(['user changed “teleport”', null]);
   });

@@ -3,6 +3,7 @@
  * a type open.
  */
 
+import type { Phase, PolicyName, Withdrawal } from './wire';
 import type { components } from '../../../clients/typescript/api';
 
 type Schemas = components['schemas'];
@@ -137,18 +138,16 @@ export type PermissionEvent =
       why?: string;
       by?: string;
     }
-  | { event: 'withdrawn'; permission: string; because: 'gone' | 'replaced' | 'left' | 'not_given' };
+  | { event: 'withdrawn'; permission: string; because: Exclude<Withdrawal, 'gave_up'> };
 
 /** The phases of a breath, and the close. */
-export type GatheringPhase = 'inhale' | 'hold' | 'exhale' | 'close';
+export type GatheringPhase = Phase | 'close';
 
 type Step = Schemas['GatheringStep'];
 
 /** The content of events of type `gathering`. */
 export type GatheringEvent =
   Exclude<Step, { event: 'round_opened' }> | (Extract<Step, { event: 'round_opened' }> & { phase: GatheringPhase });
-
-export type PolicyName = 'hybrid' | 'mention_only' | 'round_robin' | 'open' | 'talking_piece';
 
 export interface Policy {
   name: PolicyName;

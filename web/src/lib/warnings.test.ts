@@ -5,7 +5,7 @@ test('a word becomes a sentence, unless the sentence of the server follows it', 
   expect(warningSentences([])).toEqual([]);
   expect(warningSentences(['held'])[0]).toContain('/resume');
   expect(warningSentences(['queue_full', 'Too many wait.'])).toEqual(['Too many wait.']);
-  expect(warningSentences(['novel'])).toEqual(['The server took it with the warning “novel”.']);
+  expect(warningSentences(['novel'])).toEqual(['The server accepted it with a warning: “novel”.']);
 });
 
 test('a sentence about something else hides no word', () => {

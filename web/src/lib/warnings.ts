@@ -5,9 +5,9 @@
 
 /** Sentences for words that the server may send without one. */
 const WORDS: Record<string, string> = {
-  held: 'A guard holds this conversation. These words are kept, and the others do not see them. A person goes on with any words, or with /resume.',
+  held: 'A guard holds this conversation. The server keeps this message, and the others do not see it. Any message of a person, or /resume, lets the agents go on.',
   stopped:
-    'A person stopped this conversation. These words are kept, and the others do not see them until a person speaks.',
+    'A person stopped this conversation. The server keeps this message, and the others see it when a person writes again.',
 };
 
 /** Returns warnings as sentences. A word is left out if its sentence follows. */
@@ -19,7 +19,7 @@ export function warningSentences(warnings: string[]): string[] {
 }
 
 function unknown(word: string): string {
-  return `The server took it with the warning “${word}”.`;
+  return `The server accepted it with a warning: “${word}”.`;
 }
 
 /**

@@ -1,4 +1,9 @@
-/** Words for people for the short words of the wire. */
+/**
+ * Texts for the words of the wire. The keys come from the server's enums (`wire.ts`), so the page
+ * does not compile if the server has a word without a text here.
+ */
+
+import type { Ending, Guard, KeptBecause, Outcome, PolicyName, TurnReason, WhyNot } from './wire';
 
 export let ME = 'user';
 
@@ -8,48 +13,65 @@ export function become(id: string): void {
 }
 export const SERVER = 'moothall';
 
+/**
+ * Returns the text for a word of the wire. A newer server may send a word that this page does not
+ * know; it is then shown itself.
+ */
+export function textOf<Word extends string>(texts: Record<Word, string>, word: string): string {
+  return Object.hasOwn(texts, word) ? texts[word as Word] : word;
+}
+
 /** Reasons for asking an agent. */
-export const WHY: Record<string, string> = {
-  forced: 'addressed',
-  polled: 'offered the floor',
-  reaction: 'may react to another agent',
+export const WHY: Record<TurnReason, string> = {
+  forced: 'named',
+  polled: 'asked, could pass',
+  reaction: 'could reply to another agent',
   round: 'its place in the round',
-  piece: 'holds the piece',
-  beat: 'a beat of the piece',
-  link: 'linked',
-  prod: 'asked by a person',
-  outcome: 'hears what came of its request',
+  piece: 'has the piece',
+  beat: 'still has the piece',
+  link: 'hears it over the link',
+  prod: 'a person asked for a reply',
+  outcome: 'told the outcome of its request',
+  hosted: 'asked from another computer',
 };
 
-/** Reasons for asking an agent, once it has spoken. */
-export const SPOKE_BECAUSE: Record<string, string> = {
-  forced: 'was addressed',
+/** Reasons for the turns of agents that spoke, if the cause is not known. */
+const SPOKE_BECAUSE: Record<TurnReason, string> = {
+  forced: 'was named',
   polled: 'volunteered',
-  reaction: 'reacted to another agent',
-  round: 'its place in the round',
-  piece: 'held the piece',
-  beat: 'a beat of the piece',
-  link: 'linked',
-  prod: 'asked by a person',
-  outcome: 'heard what came of its request',
+  reaction: 'replied to another agent',
+  round: 'had its place in the round',
+  piece: 'had the piece',
+  beat: 'still had the piece',
+  link: 'heard it over the link',
+  prod: 'a person asked for a reply',
+  outcome: 'was told the outcome of its request',
+  hosted: 'was asked from another computer',
 };
 
-export const WHY_NOT: Record<string, string> = {
+/** Returns the reason for the turn of an agent that spoke. `cause` is the speaker that it answers. */
+export function spokeBecause(why: string, cause: { id: string; name: string } | null): string {
+  if (cause && why === 'forced') return cause.id === ME ? 'you named it' : `${cause.name} named it`;
+  if (cause && why === 'reaction') return cause.id === ME ? 'replied to you' : `replied to ${cause.name}`;
+  return textOf(SPOKE_BECAUSE, why);
+}
+
+export const WHY_NOT: Record<WhyNot, string> = {
   passed: 'passed',
-  capped: 'reply limit reached',
-  cooled: 'spoke a moment ago',
+  capped: 'not asked (limit of replies reached)',
+  cooled: 'not asked (spoke a moment ago)',
   muted: 'muted',
   paused: 'paused',
   offline: 'offline',
   skipped: 'not asked this time',
   held: 'held by a guard',
-  over_budget: 'budget used up',
-  reads_only: 'reads only',
-  queue_full: 'too many messages wait',
-  round_over: 'the next message came first',
+  over_budget: 'not asked (budget used up)',
+  reads_only: 'only reads',
+  queue_full: 'not asked (too many messages wait)',
+  round_over: 'not asked (the next message came first)',
 };
 
-export const OUTCOME: Record<string, string> = {
+const OUTCOME: Record<Outcome, string> = {
   spoke: 'answered',
   passed: 'passed',
   failed: 'failed',
@@ -57,70 +79,79 @@ export const OUTCOME: Record<string, string> = {
   cancelled: 'stopped',
 };
 
-export const KEPT: Record<string, string> = {
+/** Returns the text for a turn's outcome, or for the reason why an agent was not asked. */
+export function resultOf(word: string): string {
+  return textOf({ ...WHY_NOT, ...OUTCOME }, word);
+}
+
+export const KEPT: Record<KeptBecause, string> = {
   late: 'it came after its turn was over',
   muted: 'the agent was muted',
   paused: 'the conversation was paused',
   archived: 'the conversation was archived',
   uninvited: 'the agent was no longer invited',
-  listening: 'it was only listening',
-  no_piece: 'it did not hold the piece',
-  capped: 'the reply limit was reached',
-  unfinished: 'its turn failed before it was whole',
+  listening: 'the agent was only listening',
+  no_piece: 'the agent did not have the piece',
+  capped: 'the limit of replies was reached',
+  stopped: 'a person stopped the turn',
+  held: 'a guard held the conversation',
+  after_stop: 'a person stopped the conversation',
+  thought: 'they are thoughts',
+  unfinished: 'the turn failed before the answer was complete',
 };
 
-/** Words under a message that the model may not have finished. */
-const ENDINGS: Record<string, string> = {
-  length: 'Cut short: the model reached a limit of tokens.',
+/** Texts under a message that the model may not have finished. */
+const ENDINGS: Record<Exclude<Ending, 'stop'>, string> = {
+  length: 'Cut short: the model reached its limit of tokens.',
   filter: 'Cut short by a filter of the provider.',
   refusal: 'The model refused to go on.',
-  tool: 'The model asked for a tool, and ended.',
+  tool: 'The model asked for a tool and stopped.',
   error: 'Cut short by an error of the provider.',
   cut: 'The connection broke off here.',
 };
 
 export function endingWords(meta: { ended?: string | null; thought?: boolean } | undefined): string | undefined {
-  const thought = meta?.thought ? 'These are thoughts: the model said nothing else.' : undefined;
-  const ended = meta?.ended ? ENDINGS[meta.ended] : undefined;
+  const thought = meta?.thought ? 'These are the model’s thoughts. It said nothing else.' : undefined;
+  const ended = meta?.ended && Object.hasOwn(ENDINGS, meta.ended) ? textOf(ENDINGS, meta.ended) : undefined;
   return [thought, ended].filter(Boolean).join(' ') || undefined;
 }
 
-export interface PolicyText {
-  name: string;
+interface PolicyText {
   title: string;
   text: string;
 }
 
-export const POLICIES: PolicyText[] = [
-  {
-    name: 'hybrid',
-    title: 'Hybrid',
-    text: 'Agents you mention must answer. The others are asked in order and may pass. Then each may react once to another agent.',
+const POLICY: Record<PolicyName, PolicyText> = {
+  hybrid: {
+    title: 'Named first, others may',
+    text: 'The agents you name answer. The others may answer or pass, then reply to each other once.',
   },
-  {
-    name: 'mention_only',
-    title: 'Mention only',
-    text: 'Only agents you mention, or write to, answer. Everybody else stays quiet.',
+  mention_only: {
+    title: 'Only when named',
+    text: 'Only the agents that you name or write to answer. The others stay quiet.',
   },
-  {
-    name: 'round_robin',
-    title: 'Round robin',
-    text: 'Each message asks every agent once, in turn, starting after the last speaker. They may pass.',
+  round_robin: {
+    title: 'Everyone in turn',
+    text: 'Each message goes to every agent in turn, starting after the last speaker. Agents may pass.',
   },
-  {
-    name: 'open',
-    title: 'Open',
-    text: 'Whatever anybody says goes to everybody else at once. A guard stops endless exchanges.',
+  open: {
+    title: 'Everyone at once',
+    text: 'Every message goes to everyone else at once. A guard stops endless exchanges.',
   },
-];
+  talking_piece: {
+    title: 'Talking circle',
+    text: 'Only the holder of the talking piece speaks.',
+  },
+};
 
-const POLICY_TITLES = new Map([
-  ...POLICIES.map((policy) => [policy.name, policy.title] as const),
-  ['talking_piece', 'Talking piece'],
-]);
+/** The policies that people can choose. Gatherings bring their own. */
+export const POLICIES = (['hybrid', 'mention_only', 'round_robin', 'open'] as const).map((name) => ({
+  name,
+  ...POLICY[name],
+}));
 
 export function policyTitle(name: string): string {
-  return POLICY_TITLES.get(name) ?? name;
+  return Object.hasOwn(POLICY, name) ? POLICY[name as PolicyName].title : name;
 }
 
 export const RUNTIMES: Record<string, string> = {
@@ -131,12 +162,25 @@ export const RUNTIMES: Record<string, string> = {
   remote: 'remote',
 };
 
-export const GUARDS: Record<string, string> = {
-  exchanges: 'Agents have said as much as they may without a person.',
-  pair: 'Two agents answered each other too often within a minute.',
-  repeat: 'The same words came again and again.',
-  stopped: 'A person stopped the gathering.',
+const GUARDS: Record<Guard, string> = {
+  exchanges: 'The agents reached their limit of replies without you. Let them go on?',
+  pair: 'Two agents answered each other too often within a minute. Let them go on?',
+  repeat: 'The same words came again and again. Let them go on?',
+  stopped: 'The gathering is stopped. Let it go on?',
 };
+
+/** Returns the question about a guard's hold. `limit` is the number of replies without a person. */
+export function guardQuestion(guard: string, limit?: number): string {
+  if (guard === 'exchanges' && limit) return `${count(limit, 'reply', 'replies')} without you. Let them go on?`;
+  return Object.hasOwn(GUARDS, guard) ? GUARDS[guard as Guard] : 'A guard holds the floor. Let the agents go on?';
+}
+
+/** Returns the words of a failure, which the server writes in brackets: `ann failed`. */
+export function failureWords(text: string): string {
+  const words = /^\[(.+)\]$/s.exec(text)?.[1];
+  // Logs of earlier versions hold the longer form.
+  return words === undefined ? text : words.replace(/ encountered an error$/, ' failed');
+}
 
 /** Returns a number with its noun. */
 export function count(n: number, one: string, many = `${one}s`): string {

@@ -91,7 +91,7 @@ export function publish(room: Room, seq: number): Promise<boolean> {
 export function stop(room: Room): Promise<boolean> {
   return ui.attempt('Stopping', async () => {
     await post(`/threads/${room.id}/stop`, { from: ME });
-    ui.say('Everything was stopped');
+    ui.say('Everyone was stopped');
     room.askStateSoon();
   });
 }

@@ -50,7 +50,7 @@ class Deletion {
     this.#take(thread);
     const rest = erased
       ? ''
-      : ' The disk was in the way of erasing all of it; the rest goes when the server starts again.';
+      : ' A part could not be erased because of the disk. The server erases it when it starts again.';
     ui.tell(`The conversation was deleted.${rest} ${backups}`);
   }
 
@@ -75,7 +75,7 @@ class Deletion {
   #tell(unsent: string[]): void {
     const what = count(unsent.length, 'message');
     const run = () => void copy(unsent.join('\n\n'));
-    ui.tell(`A conversation was deleted before ${what} of yours had been sent.`, {
+    ui.tell(`A conversation was deleted, and ${what} of yours could not be sent to it.`, {
       bad: true,
       action: { label: 'Copy what you wrote', run },
     });

@@ -108,7 +108,7 @@ export class ChatDeliveries {
     return ui.attempt('Sending it again', async () => {
       await post(`/threads/${this.#thread}/deliveries/${delivery}/again`, {});
       await this.load();
-      ui.say('It is sent again');
+      ui.say('Sent again');
     });
   }
 }

@@ -1,7 +1,7 @@
 /** The order of speaking in one room, as the rail and the strip show it. */
 
 import type { OpenTurn } from '../lib/types';
-import { OUTCOME, WHY_NOT } from '../lib/words';
+import { resultOf } from '../lib/words';
 import { runningWords } from './standing';
 import type { Room } from './room.svelte';
 
@@ -49,7 +49,7 @@ export class Floor {
   });
 
   became(word: string): string {
-    return OUTCOME[word] ?? WHY_NOT[word] ?? word;
+    return resultOf(word);
   }
 
   /** Returns what an agent does whose turn runs. `short` leaves out the word if a clock says it. */
@@ -60,6 +60,6 @@ export class Floor {
   will({ participant, forced }: Next): string {
     if (this.#state?.muted.includes(participant)) return 'muted';
     if (this.#state?.paused) return 'paused';
-    return forced ? 'will reply' : this.#full ? 'reply limit' : 'may reply';
+    return forced ? 'will reply' : this.#full ? `limit of ${this.repliesMax} reached` : 'may reply';
   }
 }

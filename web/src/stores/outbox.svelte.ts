@@ -39,7 +39,7 @@ const KEY_MS = 23 * 3_600_000;
 const AWAY_MS = 4_000;
 /** Long, because signing in reloads the page, which sends. */
 const SIGNED_OUT_MS = 60_000;
-const TOO_OLD = 'It waited for so long that it may have been sent before; look whether it was.';
+const TOO_OLD = 'It waited so long that it may have been sent already. Check before you send it again.';
 const STORED = 'outbox.';
 
 /** True if an item is still to be sent and has not failed. */
@@ -238,8 +238,8 @@ export async function order(thread: string, text: string, key: string): Promise<
 export function waitsFor(error: unknown): { why: string; ms: number } | null {
   if (!(error instanceof ApiError)) return null;
   if (error.waitMs !== null) return { why: error.reason, ms: error.waitMs };
-  if (error.offline) return { why: 'It goes out when the server is there again.', ms: AWAY_MS };
-  if (error.status === 401) return { why: 'It goes out when you have signed in.', ms: SIGNED_OUT_MS };
+  if (error.offline) return { why: 'It is sent when the server is back.', ms: AWAY_MS };
+  if (error.status === 401) return { why: 'It is sent when you have signed in.', ms: SIGNED_OUT_MS };
   return null;
 }
 

@@ -465,7 +465,7 @@ export class Room {
   }
 
   #asked(content: PermissionEvent): void {
-    if (content.event === 'requested') ui.say(`${this.nameOf(content.participant)} asks for a permission`);
+    if (content.event === 'requested') ui.say(`${this.nameOf(content.participant)} asks for permission`);
   }
 
   #turnEnded(event: Envelope): void {

@@ -27,7 +27,7 @@ class Session {
   /** True if the page shows only the sign-in. */
   needed = $state(false);
   /** The server's reason for asking for a sign-in. */
-  why = $state('This server asks everybody who they are.');
+  why = $state('Run `moothall page` and open the link, or paste the key from it.');
   #invited = false;
   /** The reason why the last sign-in failed. */
   fault = $state<string | null>(null);
@@ -99,7 +99,7 @@ class Session {
     } catch (error) {
       this.fault =
         error instanceof ApiError && error.status === 401
-          ? 'This key is not worth anything: it is mistyped, expired or revoked, or of an earlier start of the server.'
+          ? 'That key does not work. It may be mistyped, expired, revoked, or from before a restart.'
           : sentence(error);
       return null;
     }
@@ -110,7 +110,7 @@ class Session {
     if (!this.#invited || this.fault === null) return;
     // A signed-in person may open the invitation again, which is not a failure.
     if (this.who?.principal) this.fault = null;
-    else this.fault = 'This invitation is used up, too old or mistyped. Ask for another one.';
+    else this.fault = 'That invitation does not work. It may be used, expired or mistyped. Ask for another one.';
     if (this.fault !== null && !this.needed) ui.tell(this.fault, { bad: true });
   }
 

@@ -95,7 +95,7 @@ class Ui {
     } catch (error) {
       const again = error instanceof ApiError && error.retryable;
       const action = again ? { label: 'Try again', run: () => void this.attempt(what, run) } : null;
-      this.tell(`${what} did not work.`, { bad: true, detail: sentence(error), action });
+      this.tell(`${what} failed.`, { bad: true, detail: sentence(error), action });
       return false;
     }
   }

@@ -67,12 +67,12 @@ for (const [size, width, height] of [
       await say(page, '@sleepy go');
       await running(server, thread, 'sleepy');
       await server.control(thread, { pause: { on: true } });
-      await expect(page.getByText('Paused. Agents stand still')).toBeVisible();
+      await expect(page.getByText('Paused. Messages wait')).toBeVisible();
       await check(page, 'paused while thinking');
       await server.kill();
       await say(page, 'lost?');
-      await expect(page.getByText('Not sent yet; it is kept here.')).toBeVisible();
-      await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+      await expect(page.getByText('Not sent yet. It is kept here.')).toBeVisible();
+      await expect(page.getByText('Connection lost.')).toBeVisible();
       await check(page, 'away');
     });
 
@@ -103,7 +103,7 @@ for (const [size, width, height] of [
       await check(page, 'found');
       await page.keyboard.press('Escape');
       if (width < 1_000) await page.getByRole('button', { name: 'Participants' }).click();
-      await page.getByRole('button', { name: 'What to do with one' }).click();
+      await page.getByRole('button', { name: 'Actions for one' }).click();
       await check(page, 'menu of a participant');
     });
 

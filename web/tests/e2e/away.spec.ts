@@ -25,7 +25,7 @@ test('what is written while the server is away goes out when it is back: in orde
   for (const word of words) await say(page, word);
   await page.getByRole('link', { name: 'Two' }).click();
   await say(page, 'elsewhere');
-  await expect(page.getByText('It goes out when the server is there again.')).toBeVisible();
+  await expect(page.getByText('It is sent when the server is back.')).toBeVisible();
   await page.getByRole('link', { name: 'One' }).click();
   await server.start();
   // Room Two sends too, although it is not open (checked below).
@@ -48,7 +48,7 @@ test('commands wait with the messages, run in their place, and answer where they
   await page.goto(`${server.url}/t/${thread}`);
   await expect(shown(page, 'You began the conversation')).toBeVisible();
   await server.kill();
-  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await expect(page.getByText('Connection lost.')).toBeVisible();
   for (const word of ['before', '/mute quiet', 'after', '/help', '/nonsense']) await say(page, word);
   await expect(page.getByRole('article', { name: 'Your command, waiting to be run' })).toHaveCount(3);
   await expect(box(page)).toHaveValue('');
@@ -146,10 +146,10 @@ test('the strip tells of the message that is answered, also after a reload and w
   await expect(messagesOf(page, 'You').last()).toContainText('waits its turn');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await settled(server, thread);
-  await expect(messagesOf(page, 'You').last()).toContainText('this will not be answered');
-  await expect(messagesOf(page, 'You').first()).not.toContainText('this will not be answered');
+  await expect(messagesOf(page, 'You').last()).toContainText('Not answered (stopped).');
+  await expect(messagesOf(page, 'You').first()).not.toContainText('Not answered (stopped).');
   await page.reload();
-  await expect(messagesOf(page, 'You').last()).toContainText('this will not be answered');
+  await expect(messagesOf(page, 'You').last()).toContainText('Not answered (stopped).');
 });
 
 for (const width of [390, 1080]) {
@@ -209,7 +209,7 @@ test('something that waits for you is told in the title, in the list and at home
   await expect(page.locator('link[rel="icon"]')).toHaveAttribute('href', '/icon-needs.svg');
   await page.goto(server.url);
   const home = page.getByRole('region', { name: 'Needs you' });
-  await expect(home).toContainText('Agents have said as much as they may');
+  await expect(home).toContainText('without you. Let them go on?');
   await server.control(loop, { mute: { targets: ['one', 'two'] } });
   await home.getByRole('button', { name: 'Continue' }).click();
   await expect(home).toHaveCount(0);
@@ -221,10 +221,10 @@ test('a name that nobody here has gets a word before the message is sent', async
   const thread = await server.begin('Names', ['quiet']);
   await page.goto(`${server.url}/t/${thread}`);
   await box(page).fill('@quiet and @nobody, what now?');
-  await expect(page.getByText('nobody here bears the name @nobody.')).toBeVisible();
+  await expect(page.getByText('nobody here is called @nobody.')).toBeVisible();
   await box(page).fill('@all what now?');
-  await expect(page.getByText('@all addresses nobody.')).toBeVisible();
+  await expect(page.getByText('there is no @all here.')).toBeVisible();
   await box(page).fill('@quiet what now? `@code`');
   await expect(page.getByText('Will answer: quiet.')).toBeVisible();
-  await expect(page.getByText('nobody here bears')).toHaveCount(0);
+  await expect(page.getByText('nobody here is called')).toHaveCount(0);
 });

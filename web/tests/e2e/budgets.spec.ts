@@ -18,7 +18,7 @@ async function usedUp(page: Page, server: Server): Promise<string> {
   await expect(messagesOf(page, 'terse')).toHaveCount(1);
   await settled(server, thread);
   await say(page, '@terse two');
-  await expect(shown(page, /The budget of .*, 1 turn an hour, is used up until/)).toBeVisible();
+  await expect(shown(page, /The budget of .* \(1 turn an hour\) is used up until/)).toBeVisible();
   return thread;
 }
 
@@ -56,7 +56,7 @@ test.describe('of a conversation', () => {
     await usedUp(page, server);
     await page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Raise…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Raise the budget' });
-    await expect(dialog).toContainText('for people that this server knows');
+    await expect(dialog).toContainText('Sign in to raise it');
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await expect(page.getByLabel('Key')).toBeVisible();
   });
@@ -84,7 +84,7 @@ test.describe('of the server', () => {
     await usedUp(page, server);
     await page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Raise…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Raise the budget' });
-    await expect(dialog).toContainText('for whoever runs the server');
+    await expect(dialog).toContainText('Only the server’s administrator can raise this budget.');
     await expect(dialog.getByRole('button', { name: 'Raise' })).toHaveCount(0);
   });
 });

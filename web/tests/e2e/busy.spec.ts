@@ -34,8 +34,8 @@ test('messages that come too fast wait as long as the server says, and arrive on
 }) => {
   for (const word of WORDS) await say(page, word);
   const waiting = page.getByRole('article', { name: 'Your message, waiting to be sent' });
-  await expect(waiting.first()).toContainText('Not sent yet; it is kept here. Too many writes in this time.');
-  await expect(waiting.first().getByRole('button', { name: /^Again in \d s$/ })).toBeVisible();
+  await expect(waiting.first()).toContainText('Not sent yet. It is kept here. Too many writes in this time.');
+  await expect(waiting.first().getByRole('button', { name: /^Retry in \d s$/ })).toBeVisible();
   await box(page).fill('a draft');
   await page.reload();
   await expect(messagesOf(page, 'You')).toHaveCount(WORDS.length);

@@ -172,7 +172,7 @@ test('a deaf bot is named with its cure, and a second chat names both audiences'
   await dialog.getByLabel('Another chat').fill('telegram:-1009');
   await dialog.getByRole('button', { name: 'Bind', exact: true }).click();
   const asked = page.getByRole('dialog', { name: 'Bind telegram:-1009 too?' });
-  await expect(asked).toContainText('The members of Judges and of telegram:-1009 will read each other’s words');
+  await expect(asked).toContainText('The members of Judges and of telegram:-1009 will read each other’s messages');
   await accessible(page);
   await asked.getByRole('button', { name: 'Bind it too' }).click();
   await expect(asked).toHaveCount(0);

@@ -38,7 +38,7 @@ test('it is deleted by a deliberate act, and only by somebody who may', async ({
   await page.getByRole('menuitem', { name: 'Delete…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete for good?' });
   await expect(dialog).toContainText(`Plans ${SECRET}`);
-  await expect(dialog).toContainText('Backups that were made before still hold it.');
+  await expect(dialog).toContainText('Earlier backups still hold it.');
   const button = dialog.getByRole('button', { name: 'Delete for good' });
   await expect(button).toBeDisabled();
   await dialog.getByRole('checkbox').check();
@@ -83,10 +83,10 @@ test('every open page lets go of it: who looks at it, who has it in a list, and 
   await expect(other.getByText(SECRET)).toHaveCount(0);
   // No request names the thread any more, even after the server was away.
   await server.kill();
-  await expect(page.getByText('The server cannot be reached')).toBeVisible();
+  await expect(page.getByText('Connection lost')).toBeVisible();
   asked.length = 0;
   await server.start();
-  await expect(page.getByText('The server cannot be reached')).toHaveCount(0);
+  await expect(page.getByText('Connection lost')).toHaveCount(0);
   await server.say(rest, 'something new');
   await expect(page.getByRole('link', { name: 'Rest' })).toContainText('something new');
   expect(asked.filter((url) => url.includes(thread))).toEqual([]);
@@ -147,7 +147,7 @@ test('what was deleted while this page was away is found out, and what waited fo
   await page.context().unroute('**/*');
   await page.goto(`${server.url}/t/${rest}`);
   await expect(shown(page, 'nothing here')).toBeVisible();
-  const told = page.getByText('A conversation was deleted before 1 message of yours had been sent.');
+  const told = page.getByText('A conversation was deleted, and 1 message of yours could not be sent to it.');
   await expect(told).toHaveCount(2);
   await expect(page.getByRole('link', { name: /Plans|Sketch/ })).toHaveCount(0);
   expect(await kept(page)).not.toMatch(/waits|sketch/);

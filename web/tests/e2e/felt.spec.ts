@@ -86,7 +86,7 @@ test('your own words without a key are not called unproven where you wrote them'
   await page.goto(`${server.url}/t/${thread}`);
   await say(page, 'mine');
   await expect(messagesOf(page, 'You')).toHaveCount(1);
-  await expect(page.getByText('unproven')).toHaveCount(0);
+  await expect(page.getByText('not signed in')).toHaveCount(0);
 });
 
 test('an agent has one name and one colour in every list and room', async ({ page, server }) => {

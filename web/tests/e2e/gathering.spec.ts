@@ -65,7 +65,7 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   const id = await gather(server);
   await asAnn(page, server, id);
   await expect(turn(page)).toContainText('You have the piece');
-  await expect(turn(page)).toContainText('beat 0 of 3, next in');
+  await expect(turn(page)).toContainText(/\d:\d\d left \(nudge in \d/);
   await expect(turn(page)).toContainText('Inhale, round 1 of 1.');
   await expect(page).toHaveTitle(/^1 needs you · /);
   await circle(page).getByText('What you are told at the start').click();
@@ -83,10 +83,10 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await expect(turn(page)).toHaveCount(0);
   await expect(page).not.toHaveTitle(/needs? you/);
   await expect(box(page)).toHaveCount(0);
-  await expect(page.getByText('Bo (2) has the talking piece. You had it in this round')).toBeVisible();
-  await expect(panel(page).getByText('The piece is with Bo (2).')).toBeVisible();
+  await expect(page.getByText(/Bo \(2\) has the piece\. You had your turn/)).toBeVisible();
+  await expect(panel(page).getByText('Bo (2) has the piece.')).toBeVisible();
   await expect(seat(page, 'Bo')).toContainText('has the piece');
-  await expect(seat(page, 'Hal')).toContainText('harvester, outside the speaking order');
+  await expect(seat(page, 'Hal')).toContainText('harvester, not in the speaking order');
   // The ring shows it, so the conversation has no line for it.
   await expect(shown(page, /passed the piece/)).toHaveCount(0);
   await accessible(page);
@@ -99,15 +99,15 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await expect(turn(page)).toContainText('Hold, round 1 of 1.');
   await turn(page).getByRole('button', { name: 'Pass to…' }).click();
   await page.getByRole('menuitem', { name: 'Bo' }).click();
-  await expect(page.getByText('Bo (2) has the talking piece.')).toBeVisible();
+  await expect(page.getByText('Bo (2) has the piece.').last()).toBeVisible();
   await expect(seat(page, 'Bo')).toContainText('has the piece');
 
   await panel(page).getByRole('button', { name: 'End…' }).click();
-  await expect(page.getByRole('dialog')).toContainText('The harvester writes the harvest at once.');
+  await expect(page.getByRole('dialog')).toContainText('The harvester writes the harvest now.');
   await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click();
   const harvest = page.getByRole('article', { name: 'Harvest' });
   await expect(harvest).toContainText('Revenue grew 8 %');
-  await expect(panel(page).getByText('The gathering was ended.')).toBeVisible();
+  await expect(panel(page).getByText('A person ended the gathering.')).toBeVisible();
   await expect(box(page)).toBeVisible();
   await accessible(page);
   const [file] = await Promise.all([
@@ -140,7 +140,7 @@ test('the past is played again, with the words that were said then', async ({ pa
   await expect(messagesOf(page, 'You').first()).toHaveClass(/bg-tint/);
   await expect(seat(page, 'Ann')).toContainText('spoke 1 time');
   // The present is still shown as it is.
-  await expect(panel(page).getByText('The piece is with Bo (2).')).toBeVisible();
+  await expect(panel(page).getByText('Bo (2) has the piece.')).toBeVisible();
 
   await page.getByRole('button', { name: 'Play the gathering' }).click();
   await expect(page.getByRole('button', { name: 'Pause the replay' })).toBeVisible();
@@ -155,13 +155,13 @@ test('whoever is no member reads along, stops it, and lets it go on', async ({ p
   const id = await gather(server);
   await signIn(page, server);
   await page.goto(`${server.url}/t/${id}`);
-  await expect(page.getByText('Only members of the gathering speak here until it is closed.')).toBeVisible();
+  await expect(page.getByText('Until it closes, only its members write here.')).toBeVisible();
   await expect(box(page)).toHaveCount(0);
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await expect(panel(page).getByText('stopped')).toBeVisible();
-  await expect(page.getByRole('alert')).toContainText('A person stopped the gathering.');
-  await page.getByRole('button', { name: 'Go on' }).click();
-  await expect(panel(page).getByText('next in')).toBeVisible();
+  await expect(page.getByRole('alert')).toContainText('The gathering is stopped. Let it go on?');
+  await page.getByRole('main').getByRole('button', { name: 'Continue' }).first().click();
+  await expect(panel(page).getByText('nudge in')).toBeVisible();
 });
 
 test('whoever sits at this computer says a last word, and the piece goes on to an agent', async ({ page, server }) => {
@@ -176,18 +176,16 @@ test('whoever sits at this computer says a last word, and the piece goes on to a
   await page.goto(`${server.url}/t/${id}`);
   await expect(seat(page, 'Mia')).toContainText('(you)');
   await expect(turn(page).getByRole('alert')).toHaveText('Your turn is up. What would you like to say last?');
-  await expect(turn(page)).toContainText('beat 1 of 1, last word 9:');
+  await expect(turn(page)).toContainText('last word: 9:');
   await expect(turn(page)).toContainText('after you Ana (2)');
   await say(page, 'That is all.');
-  await expect(messagesOf(page, 'Ana').first()).toContainText('held the piece');
+  await expect(messagesOf(page, 'Ana').first()).toContainText('had the piece');
   // The next round begins with the first number.
   await expect(turn(page)).toContainText('Your turn is up.');
   await expect(circle(page)).toContainText('Hold, round 1 of 1.');
   await server.post(`/gatherings/${id}/end`, {});
   await expect(messagesOf(page, 'Hal')).toContainText('wrote the harvest');
-  await expect(circle(page).getByRole('list', { name: 'Phases' })).toContainText(
-    'Exhale: 1 round, not held to its end',
-  );
+  await expect(circle(page).getByRole('list', { name: 'Phases' })).toContainText('Exhale: 1 round, cut short');
 });
 
 test('the harvest is asked of whoever sits at this computer, and closes the gathering', async ({ page, server }) => {
@@ -196,12 +194,12 @@ test('the harvest is asked of whoever sits at this computer, and closes the gath
   const id = await gather(server, members);
   await signIn(page, server);
   await page.goto(`${server.url}/t/${id}`);
-  await expect(page.getByText('As the harvester, you speak when the others have spoken.')).toBeVisible();
+  await expect(page.getByText('You write the harvest once the others have spoken.')).toBeVisible();
   for (let round = 0; round < 3; round += 1) {
     await server.say(id, 'So it is.\n\nI pass', 'ann');
     await server.say(id, 'It is.\n\nI pass', 'bo');
   }
-  await expect(turn(page)).toContainText('The harvest is yours to write');
+  await expect(turn(page)).toContainText('You write the harvest');
   await expect(turn(page)).toContainText('waits for it until');
   await expect(page).toHaveTitle(/^1 needs you · /);
   await accessible(page);
@@ -221,7 +219,7 @@ test('whoever is removed keeps their place as somebody who is gone', async ({ pa
   await server.say(id, 'Second.', 'bo');
   await expect(seat(page, 'Bo')).toContainText('has the piece');
   await server.control(id, { uninvite: { participant_id: 'bo' } });
-  await expect(seat(page, 'Bo')).toContainText('is gone');
+  await expect(seat(page, 'Bo')).toContainText('left');
   await expect(seat(page, 'Cy')).toContainText('has the piece');
 });
 
@@ -239,7 +237,7 @@ test('a small screen has a list in place of the circle, and whoever hides it fin
   await page.getByRole('button', { name: 'Hide the circle' }).click();
   await expect(seat(page, 'Ann')).toHaveCount(0);
   await page.reload();
-  await expect(panel(page).getByText('The piece is with Ann (1).')).toBeVisible();
+  await expect(panel(page).getByText('Ann (1) has the piece.')).toBeVisible();
   await expect(seat(page, 'Ann')).toHaveCount(0);
   await page.getByRole('button', { name: 'Show the circle' }).click();
   await expect(seat(page, 'Ann')).toBeVisible();

@@ -47,7 +47,7 @@ test('a mute and a pause are lifted one after the other, until nothing is left',
     .click();
   await expect(dialog.getByRole('listitem')).toHaveCount(1);
   await dialog.getByRole('listitem').filter({ hasText: 'paused' }).getByRole('button', { name: 'Resume' }).click();
-  await expect(dialog.getByRole('status')).toHaveText('Nothing is held or refused, and no limit is near.');
+  await expect(dialog.getByRole('status')).toHaveText('No guard holds anything, and no limit is near.');
   await accessible(page);
 });
 
@@ -151,7 +151,7 @@ test('a change that ends a gathering is made once a person agrees', async ({ pag
 test('a harvester is removed once a person agrees that the gathering has no harvest', async ({ page, server }) => {
   const now = await gather(page, server);
   await participant(page, 'Hal')
-    .getByRole('button', { name: /^What to do with Hal/ })
+    .getByRole('button', { name: /^Actions for Hal/ })
     .click();
   await page.getByRole('menuitem', { name: 'Remove' }).click();
   const dialog = page.getByRole('dialog', { name: 'Remove the harvester?' });

@@ -236,8 +236,8 @@ test('D18 a badge is what the server knows, and what nobody proved is marked', a
   const forged = messagesOf(page, 'Ann').last();
   await expect(forged.locator('.badge').first()).toHaveText('agent');
   await expect(forged.locator('.badge', { hasText: 'human' })).toHaveCount(0);
-  await expect(forged.locator('.badge-warn')).toHaveText('unproven');
-  await expect(messagesOf(page, 'You').last().locator('.badge-warn')).toHaveText('unproven');
+  await expect(forged.locator('.badge-warn')).toHaveText('not signed in');
+  await expect(messagesOf(page, 'You').last().locator('.badge-warn')).toHaveText('not signed in');
   await expect(shown(page, 'a‹U+202E›gnp.exe')).toBeVisible();
 });
 

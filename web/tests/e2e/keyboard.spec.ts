@@ -35,9 +35,9 @@ test('begin, invite, speak, mute, rename, archive', async ({ page, server }) => 
   await page.keyboard.press('n');
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
   await page.keyboard.type('By hand');
-  await tabTo(page, 'radio', /Hybrid/);
+  await tabTo(page, 'radio', /Named first/);
   await page.keyboard.press('ArrowDown');
-  await expect(page.getByRole('radio', { name: /Mention only/ })).toBeChecked();
+  await expect(page.getByRole('radio', { name: /Only when named/ })).toBeChecked();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1, name: 'By hand' })).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);
@@ -59,7 +59,7 @@ test('begin, invite, speak, mute, rename, archive', async ({ page, server }) => 
   await page.keyboard.press('Enter');
   await expect(messagesOf(page, 'Tess')).toBeVisible();
 
-  await choose(page, 'What to do with Tess', 'Mute');
+  await choose(page, 'Actions for Tess', 'Mute');
   await expect(participant(page, 'Tess')).toContainText('muted');
 
   const more = 'More about this conversation';
@@ -90,10 +90,10 @@ test('start an example, pause, resume, ask for a reply, stop, search, export', a
   const slow = await server.begin('Slow', ['sleepy'], 'mention_only');
   await tabTo(page, 'button', 'Pause');
   await page.keyboard.press('Enter');
-  await expect(page.getByText('Paused. Agents stand still')).toBeVisible();
+  await expect(page.getByText('Paused. Messages wait')).toBeVisible();
   await tabTo(page, 'button', 'Resume');
   await page.keyboard.press('Enter');
-  await expect(page.getByText('Paused. Agents stand still')).toHaveCount(0);
+  await expect(page.getByText('Paused. Messages wait')).toHaveCount(0);
   const download = page.waitForEvent('download');
   await choose(page, 'More about this conversation', 'Export as Markdown');
   expect((await download).suggestedFilename()).toMatch(/\.md$/);
@@ -102,14 +102,14 @@ test('start an example, pause, resume, ask for a reply, stop, search, export', a
   await page.keyboard.type('slow');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(new RegExp(slow));
-  await choose(page, 'What to do with sleepy', 'Ask for a reply now');
+  await choose(page, 'Actions for sleepy', 'Ask for a reply now');
   await expect(participant(page, 'sleepy')).toContainText('thinking');
   // In the message field, Escape leaves the field first.
   await page.getByRole('region', { name: 'Messages' }).focus();
   await page.keyboard.press('Escape');
   await expect(page.getByText('Press Esc again')).toBeVisible();
   await page.keyboard.press('Escape');
-  await expect(shown(page, 'Everything was stopped')).toBeVisible();
+  await expect(shown(page, 'Everyone was stopped')).toBeVisible();
 
   await page.keyboard.press('Control+k');
   await page.keyboard.type('sign-ups');

@@ -44,7 +44,7 @@ test('an agent gets a code that turns, once, into a token for this conversation'
   const dialog = await inviteDialog(page, server, thread, 'ada');
   await expect(dialog.getByText('This server does not run “ada”')).toBeVisible();
   await dialog.getByLabel('Valid for').selectOption('one hour');
-  await dialog.getByText('Change what is allowed').click();
+  await dialog.getByText('Change permissions').click();
   await expect(dialog.getByRole('checkbox', { name: 'Speak' })).toBeChecked();
   await expect(dialog.getByRole('checkbox', { name: /permission/ })).toHaveCount(0);
   await dialog.getByRole('checkbox', { name: 'Invite and take out' }).check();
@@ -55,7 +55,7 @@ test('an agent gets a code that turns, once, into a token for this conversation'
   expect(link).toMatch(new RegExp(`^${server.url}/#join=inv_`));
   await expect(dialog.getByTestId('hand-on').first()).toHaveText(`moothall join '${link}'`);
   await expect(dialog.getByTestId('hand-on').last()).toContainText('export MOOTHALL_TOKEN="$(moothall join --print ');
-  await expect(dialog.getByText('Give it these words')).toBeVisible();
+  await expect(dialog.getByText('Give it these lines')).toBeVisible();
   await accessible(page);
 
   const token = joined(server, link).stdout.trim();
@@ -98,24 +98,24 @@ test('somebody who is here already is let in again, and nobody hands on more tha
   await page.goto(`${server.url}/t/${thread}`);
   await page.getByLabel('Key').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await participant(page, 'ada').getByRole('button', { name: 'What to do with ada' }).click();
-  await page.getByRole('menuitem', { name: 'Let in…' }).click();
+  await participant(page, 'ada').getByRole('button', { name: 'Actions for ada' }).click();
+  await page.getByRole('menuitem', { name: 'Give access…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Let ada in' });
   await expect(dialog.getByRole('radio')).toHaveCount(0);
-  await dialog.getByText('Change what is allowed').click();
+  await dialog.getByText('Change permissions').click();
   await expect(dialog.getByRole('checkbox')).toHaveCount(2);
   await dialog.getByRole('checkbox', { name: 'Read and listen' }).uncheck();
-  await expect(dialog.getByRole('button', { name: 'Make the code' })).toBeDisabled();
+  await expect(dialog.getByRole('button', { name: 'Create the code' })).toBeDisabled();
   await dialog.getByRole('checkbox', { name: 'Read and listen' }).check();
-  await dialog.getByRole('button', { name: 'Make the code' }).click();
+  await dialog.getByRole('button', { name: 'Create the code' }).click();
   const link = (await dialog.getByTestId('join-link').textContent()) ?? '';
   expect(joined(server, link).stdout).toMatch(/^agt_/);
   // The server now knows her, so only an operator can make another code. The page says so and keeps
   // the choices.
   await dialog.getByRole('button', { name: 'Done' }).click();
-  await participant(page, 'ada').getByRole('button', { name: 'What to do with ada' }).click();
-  await page.getByRole('menuitem', { name: 'Let in…' }).click();
-  await dialog.getByRole('button', { name: 'Make the code' }).click();
+  await participant(page, 'ada').getByRole('button', { name: 'Actions for ada' }).click();
+  await page.getByRole('menuitem', { name: 'Give access…' }).click();
+  await dialog.getByRole('button', { name: 'Create the code' }).click();
   await expect(dialog.getByRole('alert')).toContainText('ada');
 });
 

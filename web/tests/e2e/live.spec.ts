@@ -103,11 +103,11 @@ test('a browser that goes offline says so at once, and what is written waits', a
   await signIn(page, server);
   await open(page, `${server.url}/t/${thread}`);
   await context.setOffline(true);
-  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await expect(page.getByText('Connection lost.')).toBeVisible();
   await say(page, 'later');
   await expect(page.getByText('Not sent yet')).toBeVisible();
   await context.setOffline(false);
-  await expect(page.getByText('The server cannot be reached.')).toHaveCount(0);
+  await expect(page.getByText('Connection lost.')).toHaveCount(0);
   await expect(messagesOf(page, 'You')).toHaveCount(1);
 });
 
@@ -132,6 +132,6 @@ test('a visible page asks a silent server if it is there, and a hidden one does 
   await page.clock.runFor(5_000);
   await expect.poll(() => asked).toBe(2);
   await page.clock.runFor(1_500);
-  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await expect(page.getByText('Connection lost.')).toBeVisible();
   await expect(box(page)).toBeEnabled();
 });

@@ -78,6 +78,6 @@ test('a name that no participant bears is told below the message, with the neare
   await say(page, '@quite and @quiet, look');
   const told = messagesOf(page, 'You').getByRole('status');
   await expect(told).toHaveText(
-    'One name reaches no participant: nobody here bears the name @quite; the nearest is @quiet.',
+    'One name reaches no participant: nobody here is called @quite; the nearest name is @quiet.',
   );
 });

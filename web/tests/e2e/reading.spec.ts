@@ -22,9 +22,9 @@ test('the server dies and comes back; nothing is lost or doubled', async ({ page
   await say(page, '@sleepy think');
   await expect(page.getByRole('group', { name: 'Who speaks' }).getByText(/thinking ·/)).toBeVisible();
   await server.kill();
-  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await expect(page.getByText('Connection lost.')).toBeVisible();
   await server.start();
-  await expect(page.getByText('The server cannot be reached.')).toHaveCount(0);
+  await expect(page.getByText('Connection lost.')).toHaveCount(0);
   await expect(page.getByRole('group', { name: 'Who speaks' }).getByText(/thinking ·/)).toBeVisible();
   await say(page, 'still here');
   await expect(shown(page, 'still here')).toHaveCount(1);
@@ -125,7 +125,7 @@ test('older messages load without moving what is being read', async ({ page, ser
 
 test('a link to nothing says so', async ({ page, server }) => {
   await page.goto(`${server.url}/t/0190-nothing#5`);
-  await expect(page.getByRole('heading', { name: 'There is no such conversation' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'This conversation does not exist' })).toBeVisible();
 });
 
 test('the keyboard alone: switch, walk through messages, reply', async ({ page, server }) => {

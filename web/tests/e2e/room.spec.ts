@@ -42,7 +42,7 @@ test('a round is one block: a line below its last reply says what came of it', a
   await settled(server, thread);
   const line = page.getByRole('button', { name: /2 replies · .* s .*· quiet passed/ });
   await line.click();
-  await expect(shown(page, 'Who was asked about this message, in order')).toBeVisible();
+  await expect(shown(page, 'Asked about this message, in order')).toBeVisible();
   const note = messagesOf(page, 'coder').getByTestId('note');
   await expect(note).toHaveCSS('opacity', '0');
   await messagesOf(page, 'coder').hover();

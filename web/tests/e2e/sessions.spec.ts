@@ -105,7 +105,7 @@ test('an agent is one page: told, answered, looked at, ended and resumed there',
   await expect(terminal(page, 'anna')).toBeVisible();
   await expect(box(page)).toBeVisible();
   await say(page, 'Clean up. [ask:rm -rf build]');
-  const card = page.getByRole('article', { name: 'anna asks for a permission' });
+  const card = page.getByRole('article', { name: 'anna asks for permission' });
   await expect(card).toContainText('rm -rf build');
   await expect(agents(page).getByRole('link', { name: /anna asks you/ })).toBeVisible();
   await expect(bar(page, 'anna')).toContainText('asks you');
@@ -217,7 +217,7 @@ test('a question of a program is answered in words, and the conversation says wh
   await signIn(page, server);
   await server.post(`/sessions/${anna}/messages`, { message: '[choose:Which database?|SQLite|Postgres]' });
   await page.goto(`${server.url}/t/${anna}`);
-  const card = page.getByRole('region', { name: 'Needs you' }).getByRole('article', { name: /asks for a permission/ });
+  const card = page.getByRole('region', { name: 'Needs you' }).getByRole('article', { name: /asks for permission/ });
   await expect(card.getByRole('button', { name: /SQLite/ })).toBeEnabled();
   await card.focus();
   await page.keyboard.press('3');
@@ -237,14 +237,14 @@ test('a question of a program is answered in words, and the conversation says wh
   const answer = events.find((event) => (event.content as { event: string }).event === 'answered');
   await server.post(`/threads/${anna}/events/${answer?.id}/redact`, {});
   await expect(answered).toHaveCount(0);
-  await expect(page.getByText('answered “words that were erased”.')).toBeVisible();
+  await expect(page.getByText('answered “erased words”.')).toBeVisible();
 });
 
 test('a permission waits in its conversation through a reload, for somebody who is known', async ({ page, server }) => {
   const anna = await server.startSession('anna');
   await server.post(`/sessions/${anna}/messages`, { message: 'Clean up. [ask:rm -rf build]' });
   await page.goto(`${server.url}/t/${anna}`);
-  const card = page.getByRole('region', { name: 'Needs you' }).getByRole('article', { name: /asks for a permission/ });
+  const card = page.getByRole('region', { name: 'Needs you' }).getByRole('article', { name: /asks for permission/ });
   await expect(card).toContainText('rm -rf build');
   await expect(card.getByRole('button', { name: /allow/i })).toBeDisabled();
   await card.getByRole('button', { name: 'Sign in' }).click();
@@ -277,7 +277,7 @@ test('the clock of who asks goes on from where it stood: what a person takes to 
   await accessible(page);
   const thought = Date.now() - asked;
   await page
-    .getByRole('article', { name: /asks for a permission/ })
+    .getByRole('article', { name: /asks for permission/ })
     .getByRole('button', { name: /allow/i })
     .click();
   // Holds from the first figure on, even before the server has reported the moved deadline.
@@ -295,7 +295,7 @@ test('a command is drawn as a command, and a refusal can say why', async ({ page
   await signIn(page, server);
   await server.post(`/sessions/${anna}/messages`, { message: 'Clean up. [ask:rm -rf build]' });
   await page.goto(`${server.url}/t/${anna}`);
-  const card = page.getByRole('article', { name: 'anna asks for a permission' });
+  const card = page.getByRole('article', { name: 'anna asks for permission' });
   await expect(card).toContainText('anna wants to run a command');
   await expect(card.getByRole('group', { name: 'What it wants to do' })).toHaveText(/^\$ rm -rf build/);
   await card.getByRole('button', { name: 'Deny, and say why…' }).click();
@@ -314,7 +314,7 @@ test('what is longer than its view is allowed only when its end was seen', async
   const long = `${'echo harmless; '.repeat(80)}rm -rf precious`;
   await server.post(`/sessions/${anna}/messages`, { message: `Clean up. [ask:${long}]` });
   await page.goto(`${server.url}/t/${anna}`);
-  const card = page.getByRole('article', { name: 'anna asks for a permission' });
+  const card = page.getByRole('article', { name: 'anna asks for permission' });
   const allow = card.getByRole('button', { name: /allow/i });
   await expect(allow).toBeDisabled();
   await expect(card.getByRole('button', { name: 'Deny', exact: true })).toBeEnabled();

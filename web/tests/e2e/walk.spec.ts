@@ -12,7 +12,7 @@ test('an example answers at one click, and says why', async ({ page, server }) =
   await expect(shown(page, 'writer passed')).toBeVisible();
   await messagesOf(page, 'analyst').first().getByRole('button', { name: 'why?' }).click();
   await expect(page.getByText('Who was asked about this message')).toBeVisible();
-  await expect(page.getByText('addressed', { exact: true })).toBeVisible();
+  await expect(page.getByText('named', { exact: true })).toBeVisible();
 });
 
 test('a conversation of one’s own: create, invite, mention, mute, rename, export, archive', async ({
@@ -39,7 +39,7 @@ test('a conversation of one’s own: create, invite, mention, mute, rename, expo
   await expect(shown(page, 'quiet passed')).toBeVisible();
   await expect(page.locator('.hljs-keyword').first()).toBeVisible();
 
-  await participant(page, 'Ada').getByRole('button', { name: 'What to do with Ada' }).click();
+  await participant(page, 'Ada').getByRole('button', { name: 'Actions for Ada' }).click();
   await page.getByRole('menuitem', { name: 'Mute' }).click();
   await expect(participant(page, 'Ada')).toContainText('muted');
   await participant(page, 'Ada').getByRole('button', { name: 'Unmute Ada' }).click();
@@ -79,7 +79,7 @@ test('an id that is taken is never offered and never sent', async ({ page, serve
   await page.getByRole('button', { name: /coder.*Writes code/ }).click();
   await expect(page.getByLabel('Id', { exact: true })).toHaveValue('coder-2');
   await page.getByLabel('Id', { exact: true }).fill('Coder');
-  await expect(page.getByText('is here already')).toBeVisible();
+  await expect(page.getByText('is already here')).toBeVisible();
   await expect(page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true })).toBeDisabled();
   await page.getByLabel('Id', { exact: true }).fill('');
   await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
@@ -92,7 +92,7 @@ test('an agent that runs elsewhere gets words to join with', async ({ page, serv
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   await page.getByLabel('Client').fill('codex');
   await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
-  await expect(page.getByText('Give it these words')).toBeVisible();
+  await expect(page.getByText('Give it these lines')).toBeVisible();
   await expect(page.getByRole('dialog').locator('pre').first()).toContainText(thread);
   await expect(page.getByRole('dialog').locator('pre').last()).toContainText(/^curl .*as=codex&turns=1'$/);
   await page.getByRole('button', { name: 'Done' }).click();
@@ -111,7 +111,7 @@ test('pause, resume, stop one turn, stop everything', async ({ page, server }) =
   await expect(shown(page, 'sleepy stopped')).toBeVisible();
 
   await page.getByRole('button', { name: 'Pause' }).click();
-  await expect(page.getByText('Paused. Agents stand still')).toBeVisible();
+  await expect(page.getByText('Paused. Messages wait')).toBeVisible();
   await say(page, '@coder go');
   await expect(messagesOf(page, 'You').last()).toContainText('waits its turn');
   await page.getByRole('button', { name: 'Resume' }).first().click();
@@ -123,7 +123,7 @@ test('pause, resume, stop one turn, stop everything', async ({ page, server }) =
   await box(page).press('Escape');
   await expect(page.getByText('Press Esc again')).toBeVisible();
   await box(page).press('Escape');
-  await expect(shown(page, 'Everything was stopped')).toBeVisible();
+  await expect(shown(page, 'Everyone was stopped')).toBeVisible();
   await settled(server, thread);
   await expect(page.getByRole('group', { name: 'Who speaks' })).toHaveCount(0);
 });
@@ -133,23 +133,23 @@ test('rules change, and a forced reply comes', async ({ page, server }) => {
   // Only a person whom the server knows may raise a limit.
   await signIn(page, server);
   await page.goto(`${server.url}/t/${thread}`);
-  await page.getByRole('button', { name: 'Mention only' }).click();
-  await page.getByRole('radio', { name: /Round robin/ }).check();
+  await page.getByRole('button', { name: 'Only when named' }).click();
+  await page.getByRole('radio', { name: /Everyone in turn/ }).check();
   await page.getByLabel('Replies to a message').fill('7');
   await page.getByLabel('Replies to a message').press('Tab');
   await page.getByRole('button', { name: 'Done' }).click();
-  await expect(page.getByRole('button', { name: 'Round robin · 7 replies a message' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Everyone in turn · up to 7 replies' })).toBeVisible();
   await say(page, 'hello');
   await expect(messagesOf(page, 'coder')).toHaveCount(1);
   await settled(server, thread);
-  await participant(page, 'coder').getByRole('button', { name: 'What to do with coder' }).click();
+  await participant(page, 'coder').getByRole('button', { name: 'Actions for coder' }).click();
   await page.getByRole('menuitem', { name: 'Ask for a reply now' }).click();
   await expect(messagesOf(page, 'coder')).toHaveCount(2);
 });
 
 test('a guard holds, is told once, and Continue lets go', async ({ page, server }) => {
   await held(page, server);
-  await expect(page.getByText('Agents have said as much as they may')).toHaveCount(1);
+  await expect(page.getByText('without you. Let them go on?')).toHaveCount(1);
   await expect(page.getByRole('button', { name: 'Continue' })).toHaveCount(1);
   await page.getByRole('region', { name: 'Needs you' }).getByRole('button', { name: 'Continue' }).click();
   await expect(shown(page, 'let the agents continue')).toBeVisible();
@@ -163,7 +163,7 @@ test('who is not known sees what holds, and is shown the way in', async ({ page,
   await page.goto(`${server.url}/t/${thread}`);
   await say(page, 'Discuss.');
   const needs = page.getByRole('region', { name: 'Needs you' });
-  await expect(needs.getByRole('alert')).toContainText('Agents have said as much as they may');
+  await expect(needs.getByRole('alert')).toContainText('without you. Let them go on?');
   await settled(server, thread);
   await expect(needs.getByRole('button', { name: 'Continue' })).toHaveCount(0);
   await needs.getByRole('button', { name: 'Sign in' }).click();
@@ -178,12 +178,12 @@ test('an agent fails, says why, and can be asked again', async ({ page, server }
   const thread = await server.begin('Trouble', ['broken'], 'mention_only');
   await page.goto(`${server.url}/t/${thread}`);
   await say(page, '@broken go');
-  await expect(shown(page, '[broken encountered an error]')).toBeVisible();
+  await expect(shown(page, 'broken failed')).toBeVisible();
   await expect(page.getByText(/exit status/)).toBeVisible();
   // Only the failure's own row reports it.
   await expect(messagesOf(page, 'You').first()).not.toContainText('failed');
   await page.getByRole('button', { name: 'Try again' }).click();
-  await expect(shown(page, '[broken encountered an error]')).toHaveCount(2);
+  await expect(shown(page, 'broken failed')).toHaveCount(2);
 });
 
 test('an example that is started before the agents are known invites them all the same', async ({ page, server }) => {
@@ -206,7 +206,7 @@ test('the same on a small screen', async ({ page, server }) => {
   await expect(messagesOf(page, 'analyst').first()).toBeVisible();
   await page.getByRole('button', { name: 'Participants' }).click();
   const panel = page.getByRole('dialog', { name: 'Participants' });
-  await panel.getByRole('button', { name: 'What to do with writer' }).click();
+  await panel.getByRole('button', { name: 'Actions for writer' }).click();
   await page.getByRole('menuitem', { name: 'Mute' }).click();
   await expect(panel.getByText('muted')).toBeVisible();
   await panel.getByRole('button', { name: 'Close the participants' }).click();

@@ -43,7 +43,7 @@ test('it waits in its conversation, is answered there, and its row says what cam
   await page.keyboard.press('a');
   await expect(card).toBeFocused();
   await page.keyboard.press('1');
-  await expect(shown(page, 'critic asked for a permission. You answered “allow”. It runs as child.')).toBeVisible();
+  await expect(shown(page, 'critic asks for permission. You allowed it. child runs.')).toBeVisible();
   await expect(card).toHaveCount(0);
   await page.getByRole('link', { name: 'its terminal' }).click();
   await expect(page.getByRole('heading', { name: 'child' })).toBeVisible();
@@ -56,7 +56,7 @@ test('it is told when it is refused, and when it could not be done', async ({ pa
   const card = page.getByRole('article', { name: /critic asks/ });
   rmSync(folder, { recursive: true });
   await card.getByRole('button', { name: 'Allow' }).click();
-  await expect(shown(page, 'It could not be started:')).toBeVisible();
+  await expect(shown(page, 'It could not start:')).toBeVisible();
   await expect(card).toHaveCount(0);
 });
 

@@ -100,8 +100,8 @@ test('what could not be sent stays, survives a reload, and goes out once', async
   await expect(shown(page, 'You began the conversation')).toBeVisible();
   await server.kill();
   await say(page, 'do not lose me');
-  await expect(page.getByText('Not sent yet; it is kept here.')).toBeVisible();
-  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await expect(page.getByText('Not sent yet. It is kept here.')).toBeVisible();
+  await expect(page.getByText('Connection lost.')).toBeVisible();
   await server.start();
   await page.reload();
   await expect(page.getByText('Not sent')).toHaveCount(0);

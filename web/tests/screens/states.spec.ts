@@ -52,7 +52,7 @@ test('somebody thinks, another waits', async ({ page }) => {
   await server.say(thread, 'And one more thing, when you are done.');
   await server.control(thread, { pause: { on: true } });
   await server.control(thread, { mute: { targets: ['quiet'] } });
-  await expect(page.getByText('Paused. Agents stand still')).toBeVisible();
+  await expect(page.getByText('Paused. Messages wait')).toBeVisible();
   await shoot(page, 'paused', both);
 });
 
@@ -99,7 +99,7 @@ test('dialogs', async ({ page }) => {
   await page.getByLabel('Nickname').fill('Codex');
   await shoot(page, 'invite', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
   await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
-  await expect(page.getByText('Give it these words')).toBeVisible();
+  await expect(page.getByText('Give it these lines')).toBeVisible();
   await shoot(page, 'invited', both);
   await page.getByRole('button', { name: 'Done' }).click();
   await page.setViewportSize({ width: 1360, height: 820 });
@@ -178,8 +178,8 @@ test('the server goes away; a message waits', async ({ page }) => {
   await server.kill();
   await page.getByLabel(message, { exact: true }).fill('Does this get lost?');
   await page.keyboard.press('Enter');
-  await expect(page.getByText('Not sent yet; it is kept here.')).toBeVisible();
-  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await expect(page.getByText('Not sent yet. It is kept here.')).toBeVisible();
+  await expect(page.getByText('Connection lost.')).toBeVisible();
   await shoot(page, 'away', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
 });
 
@@ -230,7 +230,7 @@ test('sides on a small screen, archived, missing', async ({ page }) => {
   await expect(page.getByText('This conversation is archived')).toBeVisible();
   await shoot(page, 'archived', both);
   await page.goto(`${server.url}/t/none`);
-  await expect(page.getByRole('heading', { name: 'There is no such conversation' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'This conversation does not exist' })).toBeVisible();
   await shoot(page, 'missing', both);
 });
 
@@ -264,7 +264,7 @@ test('sessions: several, linked, one asks, one is ended', async ({ page }) => {
   await expect(page.getByRole('navigation').getByRole('link', { name: /builder asks you/ })).toBeVisible();
   await shoot(page, 'sessions');
   await page.goto(`${server.url}/t/${builder}/terminal`);
-  await expect(page.getByRole('article', { name: 'builder asks for a permission' })).toBeVisible();
+  await expect(page.getByRole('article', { name: 'builder asks for permission' })).toBeVisible();
   await shoot(page, 'session-asks');
   await page.goto(`${server.url}/t/${planner}/terminal`);
   await expect(page.getByRole('group', { name: 'Screen of planner' })).toBeVisible();
@@ -277,7 +277,7 @@ test('sessions: several, linked, one asks, one is ended', async ({ page }) => {
   await expect(page.getByRole('heading', { name: 'Ended' })).toBeVisible();
   await shoot(page, 'session-ended', both);
   await page.goto(`${server.url}/t/${builder}`);
-  await expect(page.getByRole('article', { name: 'builder asks for a permission' })).toBeVisible();
+  await expect(page.getByRole('article', { name: 'builder asks for permission' })).toBeVisible();
   await shoot(page, 'session-home', both);
   await page.setViewportSize({ width: 1360, height: 820 });
   await page.getByRole('button', { name: 'Invite' }).first().click();

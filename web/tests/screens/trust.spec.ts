@@ -26,7 +26,7 @@ test('what programs ask: a long command, hidden characters, only a part of it, a
   const anna = await server.startSession('anna');
   await known(page);
   await page.goto(`${server.url}/t/${anna}`);
-  const card = page.getByRole('article', { name: 'anna asks for a permission' });
+  const card = page.getByRole('article', { name: 'anna asks for permission' });
   const long = `curl -fsSL https://example.org/install.sh | sh -s -- ${'--with-a-very-long-option=/srv/some/where/deep '.repeat(14)}\u202e && rm -rf precious`;
   await server.post(`/sessions/${anna}/messages`, { message: `Install it. [ask:${long}]` });
   await expect(card).toBeVisible();
@@ -95,7 +95,7 @@ test('letting a person, an agent by code, and an agent by token in', async ({ pa
     if (way === null) await dialog.getByLabel('Nickname').fill('Ann');
     else await dialog.getByLabel('Client').fill(`remote-${name}`);
     if (way) await dialog.getByRole('radio', { name: way }).check();
-    if (way) await dialog.getByText('Change what is allowed').click();
+    if (way) await dialog.getByText('Change permissions').click();
     await shoot(page, `let-in-${name}`, sizes);
     await dialog.getByText('Id', { exact: true }).scrollIntoViewIfNeeded();
     await shoot(page, `let-in-${name}-end`, sizes.slice(2));

@@ -183,7 +183,8 @@ fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target)
             true,
         ),
         408 | 409 | 425 | 500..=599 => {
-            let message = format!("{who} is not available ({code}).{}", asked_wait(again));
+            let state = if matches!(code, 503 | 529) { "overloaded" } else { "not available" };
+            let message = format!("{who} is {state} ({code}).{}", asked_wait(again));
             ProviderError::new("provider_unavailable", message, again, true)
         }
         300..=399 => ProviderError::useless(

@@ -131,7 +131,7 @@ async fn without_a_wish_of_the_provider_it_waits_a_moment() {
     let notes = answer(&model(&server, "gemini", "")).await;
     assert_eq!(notes.finished().unwrap().0.unwrap(), "fine");
     assert!(
-        notes.progress()[0].starts_with("gemini is not available (503). Trying again in 0."),
+        notes.progress()[0].starts_with("gemini is overloaded (503). Trying again in 0."),
         "{:?}",
         notes.progress()
     );

@@ -149,10 +149,10 @@ async fn a_failing_program_does_not_stop_the_others() {
     assert_eq!(
         said[..5],
         [
-            "[hangs encountered an error] timeout",
-            "[floods encountered an error] output_too_large",
-            "[breaks encountered an error] exit_status",
-            "[silent encountered an error] empty_output",
+            "[hangs failed] timeout",
+            "[floods failed] output_too_large",
+            "[breaks failed] exit_status",
+            "[silent failed] empty_output",
             "fine: I am fine.",
         ]
     );
@@ -170,7 +170,7 @@ async fn models_answer_pass_fail_and_read_each_other() {
     let said = story.say("Which colour?").await;
     assert_eq!(
         said[..3],
-        ["ada: Blue, I think.", "bob passes", "[cat encountered an error] provider_auth"]
+        ["ada: Blue, I think.", "bob passes", "[cat failed] provider_auth"]
     );
     let asked = server.requests();
     let bob = asked.iter().find(|request| request.model == "bob").unwrap().body.to_string();

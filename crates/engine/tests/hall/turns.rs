@@ -180,7 +180,7 @@ async fn a_turn_that_takes_too_long_expires_and_its_work_is_dropped() {
     let events = world
         .until(&stream, |events| has(events, |event| ended(event) == Some(Outcome::Expired)))
         .await;
-    assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "[s encountered an error]");
+    assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "[s failed]");
     eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
 }
 

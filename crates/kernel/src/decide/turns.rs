@@ -323,15 +323,15 @@ impl Decider<'_> {
     pub(crate) fn expire(&mut self, no: TurnNo) {
         let Some(turn) = self.state.turn(no) else { return };
         if let Some(waited) = self.state.waits_for_computer(turn) {
-            let hours = waited.as_secs_f64() / 3600.0;
-            let fault = Fault::new("offline", format!("its computer was away for {hours} hours"));
+            let away = waited.for_people();
+            let fault = Fault::new("offline", format!("its computer was away for {away}"));
             return self.fail(no, Outcome::Failed, fault, Usage::default());
         }
         let fault = if turn.running.is_some() {
-            let seconds = self.state.limit_of(turn).as_secs_f64();
-            Fault::new("timeout", format!("there was no answer within {seconds} s"))
+            let limit = self.state.limit_of(turn).for_people();
+            Fault::new("timeout", format!("no answer for {limit}"))
         } else {
-            Fault::new("never_started", "nothing took up the turn in time")
+            Fault::new("never_started", "the turn was not started in time")
         };
         let usage = self.keep_unfinished(no, self.elapsed(no));
         self.fail(no, Outcome::Expired, fault, usage);

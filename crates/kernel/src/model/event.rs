@@ -335,7 +335,7 @@ pub enum Change {
 
 /// The reason for which a participant got a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::Display)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum TurnReason {
@@ -363,7 +363,7 @@ pub enum TurnReason {
 
 /// The reason for which an agent stayed silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::Display)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum WhyNot {
@@ -395,7 +395,7 @@ pub enum WhyNot {
 
 /// The result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::Display, strum::IntoStaticStr)]
+#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Outcome {
@@ -438,10 +438,10 @@ impl Fault {
     /// not errors.
     pub fn outcome(&self) -> &'static str {
         match self.code.as_str() {
-            "refused" => "was refused what it asked",
-            "gave_up" => "had no answer to what it asked",
+            "refused" => "was denied permission",
+            "gave_up" => "got no answer to its question",
             "interrupted" => "was interrupted",
-            _ => "encountered an error",
+            _ => "failed",
         }
     }
 
@@ -457,7 +457,7 @@ fn is_zero(n: &u64) -> bool {
 
 /// The reason for which text stayed in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::Display)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum SuppressedBecause {
@@ -1012,7 +1012,7 @@ pub enum Event {
 
 /// The guards that can hold a floor. (Rulings 16 and 18.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::Display)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Guard {

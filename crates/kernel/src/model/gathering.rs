@@ -113,7 +113,7 @@ impl GatheringPlan {
 
 /// The reason for which a hold ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::Display)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum HoldEnd {

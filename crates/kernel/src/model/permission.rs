@@ -195,7 +195,7 @@ fn words(text: &str) -> String {
 
 /// The reason for which a permission needs no answer any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::Display)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum WithdrawalReason {

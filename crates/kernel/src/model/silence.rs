@@ -69,16 +69,16 @@ reasons! {
     NoAgentNamed = Readers, "nobody was named",
         "The message names no agent, and only named agents answer here.",
         "Name an agent with @, or turn on `invited_auto` to ask all agents.";
-    UnknownName = SpeakerToo, "nobody here bears that name",
+    UnknownName = SpeakerToo, "nobody here is called that",
         "The message addresses only names without a participant.",
         "Send it again with the right name, or invite that agent.";
-    SharedName = Readers, "several bear that name",
+    SharedName = Readers, "several participants have that name",
         "The message addresses a name that several participants have.",
         "Send it again with an id.";
-    NameInCode = Readers, "the name stands in code or a quote",
+    NameInCode = Readers, "the name is in code or a quote",
         "The message names an agent only in code or in a quote.",
         "Send it again with the name outside of code and quotes.";
-    Broadcast = SpeakerToo, "a name for all addresses nobody",
+    Broadcast = SpeakerToo, "there is no name for everyone here",
         "The message says @all, @everyone or @here, and names no agent.",
         "Name the agents, or use /ask.";
     ToPerson = Readers, "it is for a person",
@@ -90,10 +90,10 @@ reasons! {
     Piece = Readers, "the holder of the talking piece speaks",
         "A gathering is open, in which only the holder of the talking piece speaks.",
         "";
-    NoDiscussion = Readers, "agents' mentions ask nobody here",
+    NoDiscussion = Readers, "mentions by agents ask nobody here",
         "An agent names another under mention_only, and discussion is off.",
         "Turn discussion on, or name the agent yourself.";
-    Waiting = Readers, "it waits",
+    Waiting = Readers, "it waits its turn",
         "Earlier messages come first, or the agent that it asks has to wait.",
         "";
     Stopped = Readers, "a person stopped the conversation",
@@ -102,7 +102,7 @@ reasons! {
     Archived = Readers, "the conversation was archived",
         "The conversation was archived while it waited.",
         "Unarchive the conversation, and send it again.";
-    AnsweredPrivately = Readers, "its answer is for others",
+    AnsweredPrivately = Readers, "the answer is for others",
         "An agent answered with a message that the reader may not see.",
         "";
     HeardElsewhere = Readers, "its agents hear the same words in another link",
@@ -114,7 +114,7 @@ reasons! {
     Passed = Readers, "had nothing to say",
         "The agent was asked and passed.",
         "";
-    Capped = Readers, "there are enough replies already",
+    Capped = Readers, "the limit of replies is reached",
         "A limit of replies, polls or depth was reached.",
         "Name the agent, or raise the limit.";
     Cooled = Readers, "spoke a moment ago",
@@ -145,7 +145,7 @@ reasons! {
     QueueFull = SpeakerToo, "too many messages wait already",
         "Too many messages were waiting when it arrived.",
         "Wait for the others or stop the conversation, then send it again.";
-    RoundOver = Readers, "was not asked before the next message's time came",
+    RoundOver = Readers, "was not asked: the next message came first",
         "Another message was waiting, and the round's time was used up before the agent's turn.",
         "Name the agent.";
 }
@@ -202,14 +202,14 @@ impl Silence {
         let phrase = self.reason.row().phrase;
         match (self.reason, name, participant) {
             (Reason::UnknownName, Some(name), Some(near)) => {
-                format!("nobody here bears the name {name}; the nearest is {near}")
+                format!("nobody here is called {name}; the nearest name is {near}")
             }
-            (Reason::UnknownName, Some(name), None) => format!("nobody here bears the name {name}"),
-            (Reason::SharedName, Some(name), _) => format!("several here bear the name {name}"),
+            (Reason::UnknownName, Some(name), None) => format!("nobody here is called {name}"),
+            (Reason::SharedName, Some(name), _) => format!("several participants are called {name}"),
             (Reason::NameInCode, _, Some(named)) => {
-                format!("the name of {named} stands in code or a quote, which addresses nobody")
+                format!("{named} is named only in code or a quote, which asks nobody")
             }
-            (Reason::Broadcast, Some(name), _) => format!("{name} addresses nobody"),
+            (Reason::Broadcast, Some(name), _) => format!("there is no {name} here"),
             (Reason::ToPerson, _, Some(person)) => format!("it is for {person}, a person"),
             (Reason::Stopped, _, Some(person)) => format!("stopped by {person}"),
             _ => phrase.to_owned(),

@@ -89,6 +89,19 @@ impl Millis {
         self.0 as f64 / 1000.0
     }
 
+    /// Returns the duration for people, in its largest unit: `1.5 s`, `30 min`, `2.5 h`.
+    pub fn for_people(self) -> String {
+        const MINUTE_S: f64 = 60.0;
+        const HOUR_S: f64 = 3600.0;
+        let (unit_s, unit) = match self.as_secs_f64() {
+            seconds if seconds < MINUTE_S => (1.0, "s"),
+            seconds if seconds < HOUR_S => (MINUTE_S, "min"),
+            _ => (HOUR_S, "h"),
+        };
+        let rounded = (self.as_secs_f64() / unit_s * 10.0).round() / 10.0;
+        format!("{rounded} {unit}")
+    }
+
     /// Returns half of the duration.
     #[must_use]
     pub const fn half(self) -> Self {
@@ -106,6 +119,13 @@ mod tests {
         assert_eq!(ts.to_string(), "2025-11-21T02:59:59.042Z");
         assert_eq!(ts.to_string().parse::<Timestamp>().ok(), Some(ts));
         assert_eq!(Timestamp::from_millis(0).to_string(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn a_duration_is_told_in_its_largest_unit() {
+        let told = [0, 1_500, 59_000, 60_000, 90_000, 1_800_000, 9_000_000]
+            .map(|ms| Millis(ms).for_people());
+        assert_eq!(told, ["0 s", "1.5 s", "59 s", "1 min", "1.5 min", "30 min", "2.5 h"]);
     }
 
     #[test]

@@ -205,11 +205,11 @@ fn waiting_says_what_came_of_a_message_and_exits_with_a_code_for_it() {
     ]);
     let rows = [
         ("@good well?", 0, ""),
-        ("@good and @godo?", 0, "warning: One name reaches no participant: nobody here bears"),
+        ("@good and @godo?", 0, "warning: One name reaches no participant: nobody here is called"),
         ("hello all", 3, "no_agent_named: nobody was named. Name an agent"),
-        ("@godo well?", 3, "nobody here bears the name @godo; the nearest is @good"),
-        ("@slwo well?", 3, "unknown_name: nobody here bears the name @slwo; the nearest is slow"),
-        ("not `@good`", 3, "name_in_code: the name of good stands in code or a quote"),
+        ("@godo well?", 3, "nobody here is called @godo; the nearest name is @good"),
+        ("@slwo well?", 3, "unknown_name: nobody here is called @slwo; the nearest name is slow"),
+        ("not `@good`", 3, "name_in_code: good is named only in code or a quote"),
         ("@bad go", 5, "bad did not answer"),
         ("@slow go", 5, "slow: timed out"),
     ];

@@ -329,7 +329,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         }
         Event::Stopped { .. } => Face::new(notice(
             "stopped",
-            "Everything was stopped: open turns and waiting messages are cancelled.",
+            "Everyone was stopped. Messages that waited are not answered.",
             None,
         )),
         Event::BudgetSpent { spent, currency, about, cause } => {

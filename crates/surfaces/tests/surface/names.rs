@@ -82,7 +82,7 @@ async fn a_name_for_all_is_told_once() {
         let answer = server.take(&thread, json!({"from": from, "content": words})).await;
         let warnings = warned(&answer);
         assert_eq!(warnings[0], "broadcast", "{answer}");
-        assert!(warnings[1].contains("@all addresses nobody"), "{answer}");
+        assert!(warnings[1].contains("there is no @all here"), "{answer}");
         let count = warnings.iter().filter(|text| text.contains("@all")).count();
         assert_eq!(count, 1, "{answer}");
     }

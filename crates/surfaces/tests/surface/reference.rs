@@ -1,10 +1,17 @@
 //! Generated pages and descriptions in the repository are up to date.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use moothall_engine::door::Need;
+use moothall_kernel::ending::Ending;
+use moothall_kernel::event::{Guard, Outcome, SuppressedBecause, TurnReason, WhyNot};
+use moothall_kernel::gathering::{HoldEnd, Phase};
+use moothall_kernel::occupation::StateWord;
+use moothall_kernel::permission::WithdrawalReason;
+use moothall_kernel::policy::PolicyName;
 use moothall_surfaces::error::{Code, RULE_CODES};
 use moothall_surfaces::jsonrpc::code::TASK_CODES;
 use moothall_surfaces::next_steps::{self, WAYS};
@@ -16,6 +23,35 @@ use crate::server::Server;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Returns a TypeScript type of all words of an enum.
+fn union<T: Display>(name: &str, words: &[T]) -> String {
+    let words: Vec<_> = words.iter().map(|word| format!("  | '{word}'\n")).collect();
+    let mut made = format!("export type {name} =\n{}", words.concat());
+    made.truncate(made.trim_end().len());
+    made + ";\n"
+}
+
+/// Returns the words of the wire for the page, whose texts are keyed by them: the page is not
+/// built if it has no text for a word.
+fn words_of_the_wire() -> String {
+    let unions = [
+        union("TurnReason", TurnReason::VARIANTS),
+        union("WhyNot", WhyNot::VARIANTS),
+        union("Outcome", Outcome::VARIANTS),
+        union("KeptBecause", SuppressedBecause::VARIANTS),
+        union("Guard", Guard::VARIANTS),
+        union("Ending", Ending::VARIANTS),
+        union("PolicyName", PolicyName::VARIANTS),
+        union("StateWord", StateWord::VARIANTS),
+        union("Phase", Phase::VARIANTS),
+        union("HoldEnd", HoldEnd::VARIANTS),
+        union("Withdrawal", WithdrawalReason::VARIANTS),
+    ];
+    let head = "/**\n * Words of the wire. Generated from the server's enums: MOOTHALL_BLESS=1 cargo test \
+                -p moothall-surfaces.\n */\n";
+    format!("{head}\n{}", unions.join("\n"))
 }
 
 /// Compares with a file of the repository. With `MOOTHALL_BLESS=1` the file is written instead.
@@ -48,6 +84,11 @@ fn the_openapi_description_is_the_one_in_the_repository() {
 #[test]
 fn the_openrpc_description_is_the_one_in_the_repository() {
     compare("docs/reference/openrpc.json", &format!("{:#}\n", openrpc()));
+}
+
+#[test]
+fn the_words_of_the_page_are_those_of_the_wire() {
+    compare("web/src/lib/wire.ts", &words_of_the_wire());
 }
 
 #[test]

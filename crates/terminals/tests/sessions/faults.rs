@@ -127,7 +127,7 @@ async fn a_turn_that_its_program_gives_up_has_failed() {
             && room.said(&a).await
                 == [
                     pair("user", "the first thing"),
-                    pair("moothall", "[claude encountered an error]")
+                    pair("moothall", "[claude failed]")
                 ]
     );
     room.hall.submit(&a, post("the second thing"), None).await.unwrap();

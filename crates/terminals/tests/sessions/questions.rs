@@ -417,7 +417,7 @@ async fn a_turn_that_stops_says_why() {
         ("refused", "You refused what it asked, and it stopped.")
     );
     let said = room.said(&a).await;
-    assert_eq!(said.last().unwrap().1, "[claude was refused what it asked]");
+    assert_eq!(said.last().unwrap().1, "[claude was denied permission]");
     // Stopped at the terminal. The program was busy, so it had taken its prompt.
     let (room, a) = Room::at_work(LATE).await;
     room.shows(&a, "touch harmless");

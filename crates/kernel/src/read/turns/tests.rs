@@ -153,7 +153,7 @@ fn the_same_refusal_stands_once_and_a_turn_says_what_it_asks() {
     let mut events = vec![said("hello", &[]), skipped(), granted(1, "b", 1), skipped(), asks];
     let (turns, _) = entries_for(&log(events.clone()), &eve());
     assert_eq!(turns.len(), 2, "{turns:?}");
-    assert_eq!(turns[0].reason(), Some("there are enough replies already"));
+    assert_eq!(turns[0].reason(), Some("the limit of replies is reached"));
     assert_eq!(turns[1].asks.as_deref(), Some("rm -rf"));
     events.push(withdrawn);
     assert_eq!(entries_for(&log(events), &eve()).0[1].asks, None);

@@ -92,7 +92,7 @@ fn waiting_ends_with_the_gathering_and_says_why_there_is_no_harvest() {
     let fault = heard.without_harvest(&ended);
     assert_eq!((fault.exit, fault.why.as_deref()), (Exit::Unanswered, Some("a person ended it")));
     let error = json!({"error": {"code": "broken", "message": "it broke"}});
-    heard.take(&event("message", json!("[hal encountered an error]"), error));
+    heard.take(&event("message", json!("[hal failed]"), error));
     let fault = heard.without_harvest(&ended);
     assert_eq!((fault.exit, fault.why.as_deref()), (Exit::AgentFailed, Some("it broke")));
 }

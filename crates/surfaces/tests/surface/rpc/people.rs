@@ -73,9 +73,9 @@ async fn a_name_that_reaches_no_participant_is_told_in_the_result_and_only_then(
         (
             "@bobb look",
             "unknown_name",
-            "One name reaches no participant: nobody here bears the name @bobb; the nearest is @",
+            "One name reaches no participant: nobody here is called @bobb; the nearest name is @",
         ),
-        ("@all look", "broadcast", "@all addresses nobody"),
+        ("@all look", "broadcast", "there is no @all here"),
     ] {
         let sent = ann.done("messages/send", saying(&place, words)).await;
         assert_eq!(sent["warnings"][0], word, "{sent}");
