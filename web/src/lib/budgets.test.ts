@@ -38,7 +38,7 @@ describe('a budget that is used up', () => {
     expect(spentSentence(money)).toContain('of the agent ada (2.50 EUR a day)');
     const unattended = spentOf(notice({ budget: 'principal', whose: 'bob', measure: 'unattended_turns', limit: 600 }))!;
     expect(spentSentence(unattended)).toContain('of turns that bob starts (600 turns without a person an hour)');
-    expect(spentSentence(spentOf(notice({ budget: 'hall' }))!)).toContain('of this server,');
+    expect(spentSentence(spentOf(notice({ budget: 'hall' }))!)).toContain('of this server (');
   });
 
   it('is told as the server said it where only words are known', () => {

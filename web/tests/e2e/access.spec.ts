@@ -39,7 +39,7 @@ for (const [size, width, height] of [
       await expect(page.getByText('so nobody will answer')).toBeVisible();
       await check(page, 'nobody invited');
       await page.goto(`${server.url}/t/none`);
-      await expect(page.getByRole('heading', { name: /no such conversation/ })).toBeVisible();
+      await expect(page.getByRole('heading', { name: /does not exist/ })).toBeVisible();
       await check(page, 'missing');
     });
 
