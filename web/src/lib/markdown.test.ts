@@ -18,6 +18,19 @@ describe('what people write', () => {
     expect(dom('|a|b|\n|-|-|\n|1|2|').querySelectorAll('td')).toHaveLength(2);
   });
 
+  it('aligns the columns of tables as they were written', () => {
+    const cells = dom('|a|b|c|d|\n|:-|:-:|-:|-|\n|1|2|3|4|').querySelectorAll('td');
+    expect([...cells].map((cell) => cell.className)).toEqual(['cell-left', 'cell-center', 'cell-right', '']);
+  });
+
+  it('has boxes in check lists, which say what they are', () => {
+    const items = dom('- [x] one\n- [ ] two\n- three');
+    const boxes = [...items.querySelectorAll('.check')];
+    expect(boxes.map((box) => box.getAttribute('aria-label'))).toEqual(['Done', 'To do']);
+    expect(items.querySelectorAll('input')).toHaveLength(0);
+    expect([...items.querySelectorAll('li')].map((item) => item.textContent?.trim())).toEqual(['one', 'two', 'three']);
+  });
+
   it('keeps blocks the same while text is added after them', () => {
     const before = renderBlocks('First.\n\nSec');
     const after = renderBlocks('First.\n\nSecond.\n\nThi');

@@ -62,7 +62,8 @@ function codeBlock(text: string, info: string): string {
   const label = language ? `<span class="lang">${escapeHtml(language)}</span>` : '';
   const attribute = language ? ` data-lang="${escapeHtml(language.toLowerCase())}"` : '';
   return (
-    `<figure class="code"><div class="code-bar">${label}<button type="button" class="code-copy">Copy</button></div>` +
+    `<figure class="code"><div class="code-bar">${label}<button type="button" class="code-wrap">Wrap</button>` +
+    `<button type="button" class="code-copy">Copy</button></div>` +
     `<pre tabindex="0"><code${attribute}>${escapeHtml(text)}</code></pre></figure>`
   );
 }
@@ -158,9 +159,11 @@ marked.use({
       return anchor(href, `Image: ${escapeHtml(text || 'without a description')}`, '');
     },
     code: ({ text, lang }) => codeBlock(text, lang ?? ''),
-    checkbox: ({ checked }) => `<span class="check">${checked ? '[x]' : '[ ]'}</span> `,
+    checkbox: ({ checked }) =>
+      `<span class="check${checked ? ' check-done' : ''}" role="img" aria-label="${checked ? 'Done' : 'To do'}"></span> `,
     table(token) {
-      const cell = (item: Tokens.TableCell, tag: string) => `<${tag}>${this.parser.parseInline(item.tokens)}</${tag}>`;
+      const cell = ({ align, tokens }: Tokens.TableCell, tag: string) =>
+        `<${tag}${align ? ` class="cell-${align}"` : ''}>${this.parser.parseInline(tokens)}</${tag}>`;
       const head = token.header.map((item) => cell(item, 'th')).join('');
       const body = token.rows.map((row) => `<tr>${row.map((item) => cell(item, 'td')).join('')}</tr>`).join('');
       return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;

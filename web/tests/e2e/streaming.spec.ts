@@ -50,6 +50,40 @@ test('a reply grows, keeps its place, and ends with its reasons and its price', 
   await expect(page.getByRole('log')).toContainText('ann: Plan First we look');
 });
 
+test('code has its colours while it is written, and its long lines wrap on request', async ({
+  page,
+  server,
+  model,
+}) => {
+  model.pieces = [
+    '```rust\n',
+    'fn one() {}\n',
+    'fn two() {}\n',
+    'fn thr',
+    `ee() { ${'x + '.repeat(200)}0 }\n`,
+    '```\n',
+  ];
+  model.hold(4);
+  const thread = await server.begin('Code', ['ann']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, '@ann code');
+  const writing = page.getByRole('article', { name: 'ann is writing' });
+  await expect(writing.locator('.hljs-keyword')).toHaveCount(2);
+  await expect(writing.locator('code')).toHaveText('fn one() {}\nfn two() {}\nfn thr');
+  model.goOn();
+  const reply = messagesOf(page, 'ann');
+  await expect(reply.locator('.hljs-keyword')).toHaveCount(3);
+  const height = async () => (await reply.locator('pre').boundingBox())!.height;
+  const before = await height();
+  const wrap = reply.getByRole('button', { name: 'Wrap' });
+  await wrap.click();
+  await expect(wrap).toHaveAttribute('aria-pressed', 'true');
+  expect(await height()).toBeGreaterThan(before);
+  await wrap.click();
+  await expect(wrap).toHaveAttribute('aria-pressed', 'false');
+  expect(await height()).toBe(before);
+});
+
 test('a pass is never seen, not even its first letters', async ({ page, server, model }) => {
   model.pieces = ['[', 'PA', 'SS', ']'];
   const thread = await server.begin('Silence', ['ann', 'bob']);
@@ -102,7 +136,13 @@ test('the server dies in mid-stream; the reply comes once', async ({ page, serve
 
 test('five agents at once: measured, printed', async ({ page, server, model }) => {
   model.pieces = Array.from({ length: 300 }, (_, n) =>
-    n % 30 === 0 ? `\n\n## Part ${n}\n\n` : n % 11 === 0 ? '`code` and **weight** ' : 'words and more words ',
+    n % 60 === 0
+      ? `\n\n## Part ${n}\n\n`
+      : n % 60 === 30
+        ? `\n\n\`\`\`rust\n${'fn part(x: u32) -> u32 { x + 1 } // some\n'.repeat(8)}\`\`\`\n\n`
+        : n % 11 === 0
+          ? '`code` and **weight** '
+          : 'words and more words ',
   );
   model.paceMs = 10;
   // Checked while the replies are short: of long ones the list draws only the visible part.

@@ -167,3 +167,22 @@ test('the strip shows who speaks, who is next, who passed, and how much is used'
   await expect(strip).toContainText(/quiet\s*may reply/);
   await expect(strip).toContainText('1 of 3 replies');
 });
+
+test('a pasted image is told about, and the text beside it stays', async ({ page, server }) => {
+  const thread = await server.begin('Images');
+  await page.goto(`${server.url}/t/${thread}`);
+  await box(page).fill('before ');
+  const paste = (text: string) =>
+    box(page).evaluate((area, text) => {
+      const data = new DataTransfer();
+      data.items.add(new File(['x'], 'x.png', { type: 'image/png' }));
+      if (text) data.setData('text/plain', text);
+      return area.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    }, text);
+  // The browser inserts the text itself: the event is not cancelled.
+  expect(await paste('')).toBe(true);
+  await expect(page.getByText('Images cannot be sent yet.', { exact: true })).toBeVisible();
+  expect(await paste('words')).toBe(true);
+  await expect(page.getByText('The text beside them is kept.')).toBeVisible();
+  await expect(box(page)).toHaveValue('before ');
+});
