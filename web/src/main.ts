@@ -1,6 +1,7 @@
 import { mount } from 'svelte';
 import './app.css';
 import App from './App.svelte';
+import { desktop } from './stores/desktop.svelte';
 import { hall } from './stores/hall.svelte';
 import { session } from './stores/session.svelte';
 
@@ -10,6 +11,7 @@ async function begin(target: HTMLElement): Promise<void> {
   await hall.open();
   target.replaceChildren();
   mount(App, { target });
+  if (!session.needed) desktop.watch();
 }
 
 const target = document.getElementById('root');

@@ -10,9 +10,19 @@ interface Saved {
   panel: boolean;
   ring: boolean;
   letters: boolean;
+  notify: boolean;
+  notifyWords: boolean;
 }
 
-const DEFAULTS: Saved = { theme: 'system', stream: true, panel: true, ring: true, letters: true };
+const DEFAULTS: Saved = {
+  theme: 'system',
+  stream: true,
+  panel: true,
+  ring: true,
+  letters: true,
+  notify: false,
+  notifyWords: false,
+};
 
 class Settings {
   #saved = $state<Saved>({ ...DEFAULTS, ...load<globalThis.Partial<Saved>>('settings', {}) });
@@ -65,6 +75,22 @@ class Settings {
   }
   set letters(letters: boolean) {
     this.#change({ letters });
+  }
+
+  /** True if needs are told as notifications of the desktop. */
+  get notify(): boolean {
+    return this.#saved.notify;
+  }
+  set notify(notify: boolean) {
+    this.#change({ notify });
+  }
+
+  /** True if notifications may hold words of messages. */
+  get notifyWords(): boolean {
+    return this.#saved.notifyWords;
+  }
+  set notifyWords(notifyWords: boolean) {
+    this.#change({ notifyWords });
   }
 
   #change(change: globalThis.Partial<Saved>): void {

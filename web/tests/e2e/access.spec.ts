@@ -54,7 +54,7 @@ for (const [size, width, height] of [
       await page.goto(`${server.url}/t/${thread}`);
       await expect(messagesOf(page, 'coder')).toBeVisible();
       await page.getByRole('button', { name: 'why?' }).last().click();
-      await expect(page.getByText('Who was asked about this message')).toBeVisible();
+      await expect(page.getByText('Asked about this message')).toBeVisible();
       await box(page).pressSequentially('and @');
       await expect(page.getByRole('option').first()).toBeVisible();
       await check(page, 'conversation');

@@ -11,7 +11,7 @@ test('an example answers at one click, and says why', async ({ page, server }) =
   await expect(page).toHaveURL(/\/t\/[0-9a-f-]+$/);
   await expect(shown(page, 'writer passed')).toBeVisible();
   await messagesOf(page, 'analyst').first().getByRole('button', { name: 'why?' }).click();
-  await expect(page.getByText('Who was asked about this message')).toBeVisible();
+  await expect(page.getByText('Asked about this message')).toBeVisible();
   await expect(page.getByText('named', { exact: true })).toBeVisible();
 });
 
