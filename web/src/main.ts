@@ -1,6 +1,7 @@
 import { mount } from 'svelte';
 import './app.css';
 import App from './App.svelte';
+import { watchKeyboard } from './lib/keyboard-space';
 import { desktop } from './stores/desktop.svelte';
 import { hall } from './stores/hall.svelte';
 import { session } from './stores/session.svelte';
@@ -10,6 +11,7 @@ async function begin(target: HTMLElement): Promise<void> {
   await session.begin();
   await hall.open();
   target.replaceChildren();
+  watchKeyboard();
   mount(App, { target });
   if (!session.needed) desktop.watch();
 }

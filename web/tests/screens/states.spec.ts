@@ -38,7 +38,7 @@ test('conversation, with the next draft and who will answer it', async ({ page }
   await shoot(page, 'conversation');
   await page.setViewportSize({ width: 1360, height: 820 });
   await page.getByRole('button', { name: 'why?' }).first().click();
-  await expect(page.getByText('Who was asked about this message')).toBeVisible();
+  await expect(page.getByText('Asked about this message')).toBeVisible();
   await shoot(page, 'why', wide);
 });
 
