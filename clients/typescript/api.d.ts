@@ -1560,8 +1560,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns the input of an open turn: the text that its participant reads before it answers.
-         * @description A participant that streams events gets it there as a `turn` event.
+         * Returns the input of a turn: the text that its participant reads before it answers.
+         * @description A participant that streams events gets it there as a `turn` event. With `past=1` also that of a
+         *     turn that has ended, composed from the log as it was at the turn's start; words that were erased
+         *     since are not in it.
          */
         get: operations["read_turn_context"];
         put?: never;
@@ -8487,6 +8489,8 @@ export interface operations {
             query?: {
                 /** @description Only if the turn belongs to this participant. */
                 as?: string;
+                /** @description `1`: also if the turn has ended. */
+                past?: number;
             };
             header?: never;
             path: {

@@ -35,6 +35,7 @@ export type GuardsAnswer = Schemas['GuardsAnswer'];
 /** The reason for which a message asks no agent. */
 export type Unasked = Schemas['NoAgentAsked'];
 export type TurnList = Schemas['TurnList'];
+export type TurnContext = Schemas['TurnContext'];
 export type UsageAnswer = Schemas['UsageAnswer'];
 export type TurnEvent = Schemas['TurnEvent'];
 export type Profile = Schemas['WireProfile'];

@@ -26,6 +26,7 @@ export const DIALOGS = {
 /** Dialogs about the open conversation. */
 export const ROOM_DIALOGS = {
   chats: () => all().then((views) => ({ default: views.ChatsDialog })),
+  answers: () => all().then((views) => ({ default: views.AnswersDialog })),
   guards: () => all().then((views) => ({ default: views.GuardsDialog })),
   invite: () => all().then((views) => ({ default: views.InviteDialog })),
   access: () => all().then((views) => ({ default: views.AccessDialog })),

@@ -22,6 +22,7 @@ export type Dialog =
   | 'end-gathering'
   | 'agree'
   | 'guards'
+  | 'answers'
   | 'channels'
   | 'chats'
   | null;

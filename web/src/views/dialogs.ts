@@ -6,6 +6,7 @@ export { default as CircleDialog } from './gathering/CircleDialog.svelte';
 export { default as AgreeDialog } from './gathering/AgreeDialog.svelte';
 export { default as EndGatheringDialog } from './gathering/EndGatheringDialog.svelte';
 export { default as AccessDialog } from './panel/AccessDialog.svelte';
+export { default as AnswersDialog } from './panel/AnswersDialog.svelte';
 export { default as GuardsDialog } from './panel/GuardsDialog.svelte';
 export { default as InviteDialog } from './panel/InviteDialog.svelte';
 export { default as RaiseDialog } from './panel/RaiseDialog.svelte';

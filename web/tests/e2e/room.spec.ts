@@ -1,7 +1,7 @@
 /** The look of a room: its measure, the row of an agent that thinks, rounds, and the floor in one place. */
 
 import { running, settled } from '../screens/stage';
-import { expect, messagesOf, say, shown, test } from './fixture';
+import { accessible, expect, messagesOf, say, shown, signIn, test } from './fixture';
 
 test('a line of text is at most 720 pixels long', async ({ page, server }) => {
   const thread = await server.begin('Wide');
@@ -47,6 +47,25 @@ test('a round is one block: a line below its last reply says what came of it', a
   await expect(note).toHaveCSS('opacity', '0');
   await messagesOf(page, 'coder').hover();
   await expect(note).toHaveCSS('opacity', '1');
+});
+
+test('beside the reasons, a reader may see what an agent got as its input', async ({ page, server }) => {
+  const thread = await server.begin('Input', ['coder', 'quiet'], 'mention_only');
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, 'The launch is on Friday.');
+  await say(page, '@coder when is the launch?');
+  await settled(server, thread);
+  await say(page, 'Said afterwards.');
+  await page.getByRole('button', { name: /^1 reply/ }).click();
+  await page.getByRole('button', { name: 'What did it see?' }).click();
+  const messages = page.getByRole('group', { name: 'Messages and the request' });
+  await expect(messages).toContainText('The launch is on Friday.');
+  await expect(messages).toContainText('@coder when is the launch?');
+  await expect(messages).not.toContainText('Said afterwards.');
+  await expect(page.getByRole('group', { name: 'Rules and participants' })).toContainText('coder');
+  await expect(page.getByText('are not part of it.')).toBeVisible();
+  await accessible(page);
 });
 
 test('who speaks is shown once: in the rail if there is room, and in the strip otherwise', async ({ page, server }) => {

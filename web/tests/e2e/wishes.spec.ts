@@ -45,6 +45,14 @@ test('it waits in its conversation, is answered there, and its row says what cam
   await page.keyboard.press('1');
   await expect(shown(page, 'critic asks for permission. You allowed it. child runs.')).toBeVisible();
   await expect(card).toHaveCount(0);
+  await page.getByRole('button', { name: 'More about this conversation' }).click();
+  await page.getByRole('menuitem', { name: 'Answers to agents…' }).click();
+  const answers = page.getByRole('dialog', { name: 'Answers to agents' });
+  await expect(answers.getByRole('listitem')).toContainText('critic asks for permission. You allowed it.');
+  await answers.getByRole('button', { name: 'show', exact: true }).click();
+  await expect(answers).toContainText('Start fake "--quiet"');
+  await accessible(page);
+  await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'its terminal' }).click();
   await expect(page.getByRole('heading', { name: 'child' })).toBeVisible();
 });

@@ -168,10 +168,7 @@ async fn models_answer_pass_fail_and_read_each_other() {
     server.script("cat", [Reply::status(401)]);
     let story = Story::of(agents).await;
     let said = story.say("Which colour?").await;
-    assert_eq!(
-        said[..3],
-        ["ada: Blue, I think.", "bob passes", "[cat failed] provider_auth"]
-    );
+    assert_eq!(said[..3], ["ada: Blue, I think.", "bob passes", "[cat failed] provider_auth"]);
     let asked = server.requests();
     let bob = asked.iter().find(|request| request.model == "bob").unwrap().body.to_string();
     assert!(

@@ -129,7 +129,7 @@ actions! {
     MarkRead = READ, ActionTarget::Thread, "Store a reader's position.";
     ReadPresence = READ, ActionTarget::Thread, "Read the presence of participants.";
     TellPresence = WRITE, ActionTarget::Thread, "Report one's presence.";
-    ReadContext = READ, ActionTarget::Turn, "Read the input of an open turn; only its participant \
+    ReadContext = READ, ActionTarget::Turn, "Read the input of a turn; only its participant \
                                              and operators may.";
 
     Post = WRITE, ActionTarget::Thread, "Send an event; it may need further rights, as the \

@@ -270,11 +270,24 @@ impl Door {
         viewer: &Viewer,
     ) -> Result<Option<Context>, AccessError> {
         self.enter(Action::ReadContext, stream)?;
-        Ok(self.hall.context(stream, turn).await?.filter(|context| match viewer {
-            Viewer::Operator => true,
-            Viewer::Participant(id) => *id == context.participant,
-            Viewer::Guest => false,
-        }))
+        Ok(self.hall.context(stream, turn).await?.filter(|context| is_of(context, viewer)))
+    }
+
+    /// Returns the context that a turn has or had. Its readers are those of an open turn's context.
+    ///
+    /// # Errors
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
+    pub async fn past_context(
+        &self,
+        stream: &StreamId,
+        turn: TurnNo,
+        viewer: &Viewer,
+    ) -> Result<Option<Context>, AccessError> {
+        let open = self.context(stream, turn, viewer).await?;
+        if open.is_some() || *viewer == Viewer::Guest {
+            return Ok(open);
+        }
+        Ok(self.hall.past_context(stream, turn).await?.filter(|context| is_of(context, viewer)))
     }
 
     /// Returns the contexts of a remote client's open turns after `after`.
@@ -391,5 +404,14 @@ impl Hall {
             let unproven = recorded.event.lacks_person();
             Some(Cause { seq, id: recorded.id(stream), from, depth, unproven })
         }))
+    }
+}
+
+/// True if a viewer may read a turn's context: its participant, and operators.
+fn is_of(context: &Context, viewer: &Viewer) -> bool {
+    match viewer {
+        Viewer::Operator => true,
+        Viewer::Participant(id) => *id == context.participant,
+        Viewer::Guest => false,
     }
 }

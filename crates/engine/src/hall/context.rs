@@ -1,10 +1,10 @@
-//! The context of open turns, for participants that fetch it. Composed from the log for each
-//! request, and not stored.
+//! The context of turns, for participants that fetch it and for operators. Composed from the log
+//! for each request, and not stored.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
-use moothall_kernel::event::{Cause, TurnKind, TurnReason};
-use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
+use moothall_kernel::event::{Cause, Event, TurnKind, TurnReason};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Participant;
 use moothall_kernel::state::Turn;
 use moothall_kernel::time::Timestamp;
@@ -14,7 +14,10 @@ use crate::hall::Hall;
 use crate::ports::EventLog;
 use crate::stream::brief::{Brief, Tail, brief};
 
-/// An open turn, and the text that its participant reads before it answers.
+/// Number of events in one read.
+const READ_PAGE: usize = 1000;
+
+/// A turn, and the text that its participant reads before it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The number of the turn in its conversation.
@@ -49,6 +52,22 @@ impl Hall {
     ) -> Result<Option<Context>, HallError> {
         let found = self.contexts_of(stream, move |_, open| open.no == turn).await?;
         Ok(found.into_iter().next())
+    }
+
+    /// Returns the context that a turn had when it last started; `None` if it never did. Words that
+    /// were erased since are not in it.
+    ///
+    /// # Errors
+    /// [`HallError`] if the stream cannot be read.
+    pub async fn past_context(
+        &self,
+        stream: &StreamId,
+        turn: TurnNo,
+    ) -> Result<Option<Context>, HallError> {
+        let log = &*self.inner.store.log;
+        let Some(state) = at_start(log, stream, turn).await? else { return Ok(None) };
+        let Some(turn) = state.turn(turn) else { return Ok(None) };
+        composed(&state, turn, log, &mut Tail::default()).await
     }
 
     /// Returns the context of each open turn after one, of a remote client: the server sends such a
@@ -88,6 +107,34 @@ impl Hall {
             contexts.extend(composed(&state, turn, &*self.inner.store.log, &mut tail).await?);
         }
         Ok(contexts)
+    }
+}
+
+/// Returns the state of a conversation right after the last start of a turn; `None` if the turn
+/// never started.
+async fn at_start(
+    log: &dyn EventLog,
+    stream: &StreamId,
+    no: TurnNo,
+) -> Result<Option<Conversation>, HallError> {
+    let mut state = Conversation::new(stream.clone());
+    let (mut started, mut after) = (None, Seq(0));
+    loop {
+        let page = log.read(stream, after, READ_PAGE).await?;
+        let newer = page.newer.as_ref().map(|(seq, _)| *seq);
+        for recorded in page.events.iter().filter(|event| newer.is_none_or(|at| event.seq < at)) {
+            state.apply(recorded);
+            match &recorded.event {
+                Event::TurnStarted { turn, .. } if *turn == no => started = Some(state.clone()),
+                Event::TurnEnded { turn, .. } if *turn == no => return Ok(started),
+                _ => {}
+            }
+        }
+        // A page may be short because of its bytes: the last page is one that does not advance.
+        if newer.is_some() || page.through <= after {
+            return Ok(started);
+        }
+        after = page.through;
     }
 }
 

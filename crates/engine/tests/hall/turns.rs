@@ -10,6 +10,7 @@ use moothall_engine::ports::Clock;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::event::{Event, Outcome, RecordedEvent, SuppressedBecause};
+use moothall_kernel::ids::TurnNo;
 use moothall_kernel::participant::OnLost;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
@@ -46,6 +47,29 @@ async fn an_agent_that_answers_at_once_costs_one_append_for_each_turn() {
     assert!(turns >= 3, "{events:#?}");
     assert_eq!(world.log.appended() - before, 1 + turns, "the post, and one for each turn");
     assert_eq!(events.iter().filter_map(words).count(), 1 + turns);
+}
+
+/// The first turn of a conversation.
+const FIRST: TurnNo = TurnNo(1);
+
+#[tokio::test(start_paused = true)]
+async fn the_context_of_a_past_turn_is_the_one_that_its_agent_got() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "the weather is fine").await.unwrap();
+    world.post(&stream, "@s is it?").await.unwrap();
+    eventually(async || (!slow.asked().is_empty()).then_some(())).await;
+    let job = slow.jobs.lock().unwrap()[0].clone();
+    let cancel = ClientCommand::Cancel { turn: FIRST, by: Actor::human("user") };
+    world.hall.submit(&stream, cancel, None).await.unwrap();
+    world.invite(&stream, "later", "slow").await;
+    world.post(&stream, "said afterwards").await.unwrap();
+    assert_eq!(world.hall.context(&stream, FIRST).await.unwrap(), None);
+    let past = world.hall.past_context(&stream, FIRST).await.unwrap().unwrap();
+    assert_eq!((past.system, past.text), (job.prompt.system, job.prompt.text));
+    assert_eq!(world.hall.past_context(&stream, TurnNo(99)).await.unwrap(), None);
 }
 
 #[tokio::test(start_paused = true)]

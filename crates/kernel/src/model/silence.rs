@@ -205,7 +205,9 @@ impl Silence {
                 format!("nobody here is called {name}; the nearest name is {near}")
             }
             (Reason::UnknownName, Some(name), None) => format!("nobody here is called {name}"),
-            (Reason::SharedName, Some(name), _) => format!("several participants are called {name}"),
+            (Reason::SharedName, Some(name), _) => {
+                format!("several participants are called {name}")
+            }
             (Reason::NameInCode, _, Some(named)) => {
                 format!("{named} is named only in code or a quote, which asks nobody")
             }

@@ -74,13 +74,16 @@ fn say_that_it_waits(registry: &Registry, stream: &StreamId, record: &mut TurnRe
     }
 }
 
-/// Returns the input of an open turn: the text that its participant reads before it answers.
+/// Returns the input of a turn: the text that its participant reads before it answers.
 ///
-/// A participant that streams events gets it there as a `turn` event.
+/// A participant that streams events gets it there as a `turn` event. With `past=1` also that of a
+/// turn that has ended, composed from the log as it was at the turn's start; words that were erased
+/// since are not in it.
 #[utoipa::path(get, path = "/turns/{id}/context", operation_id = "read_turn_context", tag = "turns",
     params(
         ("id" = String, Path, description = "The turn: `<thread>.<number>`."),
         ("as" = Option<String>, Query, description = "Only if the turn belongs to this participant."),
+        ("past" = Option<u8>, Query, description = "`1`: also if the turn has ended."),
     ),
     responses((status = 200, body = TurnContext), (status = "4XX", body = ErrorBody)))]
 pub async fn context(
@@ -89,7 +92,11 @@ pub async fn context(
     params: Params,
 ) -> ApiResult<Json<TurnContext>> {
     let viewer = params.viewer()?;
-    let context = params.door(&app.entrance).context(&stream, turn, &viewer).await?;
+    let door = params.door(&app.entrance);
+    let context = match params.switch("past")? {
+        true => door.past_context(&stream, turn, &viewer).await?,
+        false => door.context(&stream, turn, &viewer).await?,
+    };
     let context = context.ok_or_else(|| {
         ApiError::new(Code::UnknownTurn, "You have no open turn with this id.").in_thread(&stream)
     })?;

@@ -41,8 +41,9 @@ async fn a_name_that_no_participant_bears_is_told_with_the_nearest_though_agents
         let answer = say(words).await;
         let warnings = warned(&answer);
         assert_eq!((warnings.len(), warnings[0]), (2, "unknown_name"), "{words}: {answer}");
-        let near = nearest.is_none_or(|near| warnings[1].contains(&format!("is {near}")));
-        assert!(warnings[1].contains(&format!("the name {name}")) && near, "{words}: {warnings:?}");
+        let near =
+            nearest.is_none_or(|near| warnings[1].contains(&format!("nearest name is {near}")));
+        assert!(warnings[1].contains(&format!("called {name}")) && near, "{words}: {warnings:?}");
         assert_eq!(warnings[1].contains("nearest"), nearest.is_some(), "{warnings:?}");
         assert!(!warnings[1].contains("No agent is asked"), "{words}: {warnings:?}");
     }
@@ -66,8 +67,8 @@ async fn a_wrong_name_in_a_script_without_spaces_is_told_whole() {
     let server = Server::start().await;
     let thread = room(&server).await;
     for (words, expected) in [
-        ("请@小名处理一下", "the name @小名; the nearest is @"),
-        ("@大家处理一下", "the name @大家处理一下."),
+        ("请@小名处理一下", "called @小名; the nearest name is @"),
+        ("@大家处理一下", "called @大家处理一下."),
     ] {
         let answer = server.take(&thread, json!({"from": "user", "content": words})).await;
         assert!(warned(&answer)[1].contains(expected), "{answer}");

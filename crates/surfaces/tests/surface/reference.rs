@@ -49,8 +49,8 @@ fn words_of_the_wire() -> String {
         union("HoldEnd", HoldEnd::VARIANTS),
         union("Withdrawal", WithdrawalReason::VARIANTS),
     ];
-    let head = "/**\n * Words of the wire. Generated from the server's enums: MOOTHALL_BLESS=1 cargo test \
-                -p moothall-surfaces.\n */\n";
+    let head = "/**\n * Words of the wire. Generated from the server's enums: \
+                MOOTHALL_BLESS=1 cargo test -p moothall-surfaces.\n */\n";
     format!("{head}\n{}", unions.join("\n"))
 }
 

@@ -120,6 +120,15 @@ async fn an_open_turn_can_be_fetched_by_its_participant_and_by_operators() {
     server.say(&thread, "far", "Yes.").await;
     let (status, gone) = server.get(&path).await;
     assert_eq!((status, &gone["error"]["code"]), (404, &json!("unknown_turn")));
+    for (asked, wanted) in [("", 200), ("&as=far", 200), ("&as=user", 404)] {
+        let (status, past) = server.get(&format!("{path}?past=1{asked}")).await;
+        assert_eq!(status, wanted, "{past}");
+        if status == 200 {
+            assert_eq!(past["text"], frame.text, "{past}");
+        }
+    }
+    let never = server.get(&format!("/turns/{thread}.99/context?past=1")).await;
+    assert_eq!(never.0, 404);
 }
 
 #[tokio::test]

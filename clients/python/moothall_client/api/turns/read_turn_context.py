@@ -15,11 +15,14 @@ def _get_kwargs(
     id: str,
     *,
     as_: str | Unset = UNSET,
+    past: int | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
 
     params["as"] = as_
+
+    params["past"] = past
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -74,14 +77,18 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     as_: str | Unset = UNSET,
+    past: int | Unset = UNSET,
 ) -> Response[ErrorBody | TurnContext]:
-    """Returns the input of an open turn: the text that its participant reads before it answers.
+    """Returns the input of a turn: the text that its participant reads before it answers.
 
-     A participant that streams events gets it there as a `turn` event.
+     A participant that streams events gets it there as a `turn` event. With `past=1` also that of a
+    turn that has ended, composed from the log as it was at the turn's start; words that were erased
+    since are not in it.
 
     Args:
         id (str):
         as_ (str | Unset):
+        past (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -94,6 +101,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         id=id,
         as_=as_,
+        past=past,
     )
 
     response = client.get_httpx_client().request(
@@ -108,14 +116,18 @@ def sync(
     *,
     client: AuthenticatedClient,
     as_: str | Unset = UNSET,
+    past: int | Unset = UNSET,
 ) -> ErrorBody | TurnContext | None:
-    """Returns the input of an open turn: the text that its participant reads before it answers.
+    """Returns the input of a turn: the text that its participant reads before it answers.
 
-     A participant that streams events gets it there as a `turn` event.
+     A participant that streams events gets it there as a `turn` event. With `past=1` also that of a
+    turn that has ended, composed from the log as it was at the turn's start; words that were erased
+    since are not in it.
 
     Args:
         id (str):
         as_ (str | Unset):
+        past (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -129,6 +141,7 @@ def sync(
         id=id,
         client=client,
         as_=as_,
+        past=past,
     ).parsed
 
 
@@ -137,14 +150,18 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     as_: str | Unset = UNSET,
+    past: int | Unset = UNSET,
 ) -> Response[ErrorBody | TurnContext]:
-    """Returns the input of an open turn: the text that its participant reads before it answers.
+    """Returns the input of a turn: the text that its participant reads before it answers.
 
-     A participant that streams events gets it there as a `turn` event.
+     A participant that streams events gets it there as a `turn` event. With `past=1` also that of a
+    turn that has ended, composed from the log as it was at the turn's start; words that were erased
+    since are not in it.
 
     Args:
         id (str):
         as_ (str | Unset):
+        past (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -157,6 +174,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         id=id,
         as_=as_,
+        past=past,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -169,14 +187,18 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     as_: str | Unset = UNSET,
+    past: int | Unset = UNSET,
 ) -> ErrorBody | TurnContext | None:
-    """Returns the input of an open turn: the text that its participant reads before it answers.
+    """Returns the input of a turn: the text that its participant reads before it answers.
 
-     A participant that streams events gets it there as a `turn` event.
+     A participant that streams events gets it there as a `turn` event. With `past=1` also that of a
+    turn that has ended, composed from the log as it was at the turn's start; words that were erased
+    since are not in it.
 
     Args:
         id (str):
         as_ (str | Unset):
+        past (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,5 +213,6 @@ async def asyncio(
             id=id,
             client=client,
             as_=as_,
+            past=past,
         )
     ).parsed
