@@ -104,7 +104,7 @@ test('a restart signs nobody out: what holds is let go at once', async ({ page, 
   await server.start();
   await page.reload();
   await page.getByRole('alert').getByRole('button', { name: 'Continue' }).click();
-  await expect(shown(page, 'You let the agents continue')).toBeVisible();
+  await expect(shown(page, 'You let the agents go on')).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);
   expect(thread).not.toBe('');
 });

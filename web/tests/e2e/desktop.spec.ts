@@ -12,7 +12,7 @@ interface Told {
   closed: boolean;
 }
 
-/** Records the notifications that the page makes. The desktop itself is no part of the test. */
+/** Records the notifications that the page makes. The desktop itself is not part of the test. */
 async function record(page: Page, permission: 'default' | 'denied'): Promise<void> {
   await page.addInitScript((permission) => {
     const all: unknown[] = [];

@@ -126,7 +126,7 @@ test('what needs you is one key away', async ({ page, server }) => {
   await page.keyboard.press('a');
   await expect(page.getByRole('button', { name: 'Continue' })).toBeFocused();
   await page.keyboard.press('Enter');
-  await expect(shown(page, 'let the agents continue')).toBeVisible();
+  await expect(shown(page, 'let the agents go on')).toBeVisible();
   await settled(server, thread);
 });
 

@@ -152,7 +152,7 @@ test('a guard holds, is told once, and Continue lets go', async ({ page, server 
   await expect(page.getByText('without you. Let them go on?')).toHaveCount(1);
   await expect(page.getByRole('button', { name: 'Continue' })).toHaveCount(1);
   await page.getByRole('region', { name: 'Needs you' }).getByRole('button', { name: 'Continue' }).click();
-  await expect(shown(page, 'let the agents continue')).toBeVisible();
+  await expect(shown(page, 'let the agents go on')).toBeVisible();
 });
 
 test('who is not known sees what holds, and is shown the way in', async ({ page, server }) => {
@@ -171,7 +171,7 @@ test('who is not known sees what holds, and is shown the way in', async ({ page,
   const enter = page.getByRole('dialog').getByRole('button', { name: 'Sign in' });
   await Promise.all([page.waitForEvent('load'), enter.click()]);
   await needs.getByRole('button', { name: 'Continue' }).click();
-  await expect(shown(page, 'let the agents continue')).toBeVisible();
+  await expect(shown(page, 'let the agents go on')).toBeVisible();
 });
 
 test('an agent fails, says why, and can be asked again', async ({ page, server }) => {
