@@ -85,7 +85,7 @@ test('a reload while it is away loses nothing either, in rooms that are not open
   await expect(shown(page, 'You began the conversation')).toBeVisible();
   await server.kill();
   for (const word of ['first', 'second']) await say(page, word);
-  await expect(page.getByText('It goes out after the one before.')).toBeVisible();
+  await expect(page.getByText('It is sent after the one before.')).toBeVisible();
   const state = await page.context().storageState();
   await server.start();
   const again = await browser.newContext({ storageState: state });

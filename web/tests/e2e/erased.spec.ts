@@ -26,7 +26,7 @@ test('a row, a reply to it, the draft of one, the list and a search let go of er
   await expect(page.getByText('xyzzy')).toHaveCount(0);
   await expect(messagesOf(page, 'You').first()).toContainText('erased');
   await expect(search.getByText('xyzzy')).toHaveCount(1);
-  await expect(search).toContainText('Nothing was found for “xyzzy”');
+  await expect(search).toContainText('Nothing found for “xyzzy”');
   await page.reload();
   await expect(messagesOf(page, 'You').first()).toContainText('erased');
   await expect(shown(page, 'The text of an event was erased.')).toBeVisible();

@@ -47,7 +47,7 @@ test('an agent gets a code that turns, once, into a token for this conversation'
   await dialog.getByText('Change permissions').click();
   await expect(dialog.getByRole('checkbox', { name: 'Speak' })).toBeChecked();
   await expect(dialog.getByRole('checkbox', { name: /permission/ })).toHaveCount(0);
-  await dialog.getByRole('checkbox', { name: 'Invite and take out' }).check();
+  await dialog.getByRole('checkbox', { name: 'Invite and remove' }).check();
   await accessible(page);
   await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
 
@@ -100,7 +100,7 @@ test('somebody who is here already is let in again, and nobody hands on more tha
   await page.getByRole('button', { name: 'Sign in' }).click();
   await participant(page, 'ada').getByRole('button', { name: 'Actions for ada' }).click();
   await page.getByRole('menuitem', { name: 'Give access…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Let ada in' });
+  const dialog = page.getByRole('dialog', { name: 'Give ada access' });
   await expect(dialog.getByRole('radio')).toHaveCount(0);
   await dialog.getByText('Change permissions').click();
   await expect(dialog.getByRole('checkbox')).toHaveCount(2);

@@ -43,7 +43,7 @@ test('words and filters find messages, with the words marked in their context', 
     await expect(dialog.locator('[data-query]')).toHaveAttribute('data-query', query);
     await expect(hits, query).toHaveCount(found);
   }
-  await expect(dialog.getByText('Nothing was found')).toBeVisible();
+  await expect(dialog.getByText('Nothing found')).toBeVisible();
 });
 
 test('what is typed ahead of the dialog falls into it, and not into a message', async ({ page, server }) => {

@@ -53,7 +53,7 @@ test('guards of several conversations', async ({ page }) => {
 test('no guard holds', async ({ page }) => {
   await look(page, await server.begin('Plan', ['terse']));
   await choose(page, 'Guards…');
-  await expect(page.getByRole('dialog', { name: 'Guards' }).getByText('Nothing is held')).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Guards' }).getByText('No guard holds')).toBeVisible();
   await shoot(page, 'guards-none', sizes);
 });
 
