@@ -83,16 +83,4 @@ class Rooms {
   }
 }
 
-/**
- * Makes a room that belongs to no view. In the effect of a view, its derived values would stand
- * still once that view is gone.
- */
-function made(id: string): Room {
-  let room: Room | undefined;
-  $effect.root(() => {
-    room = new Room(id);
-  });
-  return room ?? new Room(id);
-}
-
 export const rooms = new Rooms();
