@@ -221,7 +221,7 @@ test('a question of a program is answered in words, and the conversation says wh
   await expect(card.getByRole('button', { name: /SQLite/ })).toBeEnabled();
   await card.focus();
   await page.keyboard.press('3');
-  const field = card.getByRole('textbox', { name: 'Type something.' });
+  const field = card.getByRole('textbox', { name: 'Write an answer' });
   await expect(field).toBeFocused();
   await expect(card.getByRole('button', { name: 'Answer' })).toBeDisabled();
   // A digit in the field is text, not an answer.
