@@ -17,6 +17,7 @@ mod screens;
 mod fuzz;
 mod looking;
 mod terminal;
+mod offers;
 mod answering;
 mod between;
 mod llm_memory;

@@ -14,6 +14,7 @@ mod slash;
 mod explain;
 mod warnings;
 mod sessions;
+mod folders;
 mod channels;
 mod computers;
 mod remote;

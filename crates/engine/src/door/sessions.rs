@@ -19,14 +19,11 @@ use crate::access::{
 use crate::answers::{HallError, Idempotency};
 use crate::computers::{RemoteWords, SessionWord};
 use crate::sessions::{
-    Activity, AdoptRequest, Asker, Excerpt, FirstWords, FolderList, FolderQuery, KEYSTROKES_MAX,
-    Keystroke, Link, LinkState, Member, Message, MessageReader, NewLink, NewObserved, NewSession,
-    PaneNews, ProgramOffer, ResumedSession, SendResult, SessionData, SessionDirectory,
-    SessionError, SessionId, Status, TYPED_BYTES_MAX, TypingRequest, View,
+    Activity, AdoptRequest, Asker, Excerpt, FirstWords, KEYSTROKES_MAX, Keystroke, Link, LinkState,
+    Member, Message, MessageReader, NewLink, NewObserved, NewSession, PaneNews, ResumedSession,
+    SendResult, SessionData, SessionDirectory, SessionError, SessionId, Status, TYPED_BYTES_MAX,
+    TypingRequest, View,
 };
-
-/// Most folders of earlier sessions in one answer.
-const RECENT_FOLDERS_MAX: usize = 8;
 
 /// A program that a caller wants to run in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,36 +163,6 @@ impl Door {
         let mut all = self.terminals()?.list(ended);
         all.retain(|status| self.hall.sees(&self.caller, status));
         Ok(all)
-    }
-
-    /// Returns the programs for terminals, in the order of their names.
-    ///
-    /// # Errors
-    /// [`AccessError`].
-    pub fn programs(&self) -> Result<Vec<ProgramOffer>, AccessError> {
-        self.may(Action::ListSessions)?;
-        Ok(self.terminals()?.programs())
-    }
-
-    /// Returns the folders inside a folder, and the folders in which sessions worked, newest first.
-    ///
-    /// # Errors
-    /// [`AccessError`].
-    pub async fn folders(
-        &self,
-        query: FolderQuery,
-    ) -> Result<(FolderList, Vec<PathBuf>), AccessError> {
-        self.may(Action::ListFolders)?;
-        let granted = self.hall.permit_folders(&self.caller, query)?;
-        let list = self.terminals()?.folders(&granted).await?;
-        let mut recent = Vec::new();
-        for status in self.sessions(true)?.into_iter().rev() {
-            let folder = status.session.cwd;
-            if recent.len() < RECENT_FOLDERS_MAX && !recent.contains(&folder) {
-                recent.push(folder);
-            }
-        }
-        Ok((list, recent))
     }
 
     /// Returns the session that a word means, after checking the right to an action on it.

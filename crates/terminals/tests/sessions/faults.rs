@@ -125,10 +125,7 @@ async fn a_turn_that_its_program_gives_up_has_failed() {
     assert!(
         has(&events, failed)
             && room.said(&a).await
-                == [
-                    pair("user", "the first thing"),
-                    pair("moothall", "[claude failed]")
-                ]
+                == [pair("user", "the first thing"), pair("moothall", "[claude failed]")]
     );
     room.hall.submit(&a, post("the second thing"), None).await.unwrap();
     assert!(!room.takes(&a, 2).await.contains("the first thing"), "it remembers what it was told");
