@@ -9,6 +9,7 @@ import { rooms } from './rooms.svelte';
 import { router } from './router.svelte';
 import { sessions } from './sessions.svelte';
 import { settings } from './settings.svelte';
+import { states } from './states.svelte';
 import { ui, type Dialog } from './ui.svelte';
 
 function isTyping(target: EventTarget | null): boolean {
@@ -155,7 +156,10 @@ export class Keys {
 
 /** True if agents speak or will speak in a room, or a gathering is open. */
 function canStop(room: Room | null): boolean {
-  return room !== null && (isBusy(room.state) || (room.circle.isOpen && !room.circle.now?.stopped));
+  if (room === null) return false;
+  // States come at once, and the open turns with the next read of the room.
+  const isOpen = room.circle.isOpen && !room.circle.now?.stopped;
+  return isBusy(room.state) || isOpen || states.busyIn(room.id).length > 0;
 }
 
 function isBusy(state: { turns: unknown[]; queue: unknown[]; upcoming: unknown[] } | null): boolean {

@@ -183,6 +183,15 @@ export class Outbox {
     this.drop(item.key);
   }
 
+  /**
+   * Removes the echoes of sent messages whose events were loaded. Unsent items stay: an older
+   * message may have the same words.
+   */
+  settleSent(events: readonly Envelope[]): void {
+    const ids = new Set(this.items.flatMap((item) => item.event ?? []));
+    for (const event of events) if (ids.has(event.id)) this.settle(event);
+  }
+
   /** Stops sending and drops everything. Returns the texts that were never sent. */
   end(): string[] {
     clearTimeout(this.#timer);

@@ -233,6 +233,8 @@ export class Room {
     this.first = after;
     this.last = page.through;
     this.settled = this.last;
+    // The answer to a post may have come before its event was loaded.
+    this.outbox.settleSent(page.events);
     this.#rebuild(false);
     this.#noteHead(page.head);
     this.atHead = this.last >= this.head;

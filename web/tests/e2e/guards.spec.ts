@@ -130,7 +130,7 @@ test('a change that ends a gathering is made once a person agrees', async ({ pag
   const dialog = page.getByRole('dialog', { name: 'End the gathering?' });
   const ask = async () => {
     await choose(page, 'Who may speak…');
-    await page.getByRole('radio', { name: /^Open/ }).click();
+    await page.getByRole('radio', { name: /^Everyone at once/ }).click();
     await expect(dialog).toContainText('Another policy ends the gathering');
     await expect(dialog).not.toContainText('confirm');
   };
@@ -145,7 +145,7 @@ test('a change that ends a gathering is made once a person agrees', async ({ pag
   await expect(dialog).toHaveCount(0);
   await expect.poll(async () => (await now()).status).toBe('closed');
   await choose(page, 'Who may speak…');
-  await expect(page.getByRole('radio', { name: /^Open/ })).toBeChecked();
+  await expect(page.getByRole('radio', { name: /^Everyone at once/ })).toBeChecked();
 });
 
 test('a harvester is removed once a person agrees that the gathering has no harvest', async ({ page, server }) => {

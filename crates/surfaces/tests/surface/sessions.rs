@@ -93,7 +93,7 @@ async fn folders_are_listed_for_those_who_may_start_there() {
     for (query, wrong) in [
         ("client=none", (422, "invalid_session")),
         ("path=/srv", (422, "invalid_field")),
-        ("client=demo&path=/secret", (409, "conflict")),
+        ("client=demo&path=/secret", (409, "session_conflict")),
     ] {
         assert_eq!(code(&server.get(&format!("/folders?{query}")).await), wrong, "{query}");
     }

@@ -44,7 +44,7 @@ replies = ["Here is a draft."]
     let thread = room.open(&server, "analyst writer").await;
     room.discord.say(room.channel, room.ann, "/ask analyst writer -- the numbers and a draft");
     room.said(|message| message.text == "Here is a draft.").await;
-    room.said(|message| message.text.contains("analyst") && message.text.contains("error")).await;
+    room.said(|message| message.text.contains("analyst failed")).await;
     assert!(!thread.is_empty());
 }
 
