@@ -279,6 +279,10 @@ impl Discord {
 
     /// Writes which messages were taken in bound places.
     async fn write_seen(&self) {
+        // A read of the log each second would keep threads of an idle server alive.
+        if !self.seen.is_behind() {
+            return;
+        }
         let Ok(bound) = self.inbox.hall().bound_chats().await else { return };
         let channels: Vec<u64> =
             bound.iter().filter_map(|(chat, _)| Some(ChannelPlace::of(chat)?.channel)).collect();

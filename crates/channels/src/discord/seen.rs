@@ -87,6 +87,11 @@ impl SeenMessages {
         seen.newest.get(&channel).copied()
     }
 
+    /// True if the file is behind.
+    pub(super) fn is_behind(&self) -> bool {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).is_changed
+    }
+
     /// Writes the file if it is behind, without the channels that are not `kept`.
     ///
     /// # Errors
@@ -121,7 +126,9 @@ mod tests {
         seen.note(1, 11);
         seen.begin(1, 99).unwrap();
         seen.begin(2, 5).unwrap();
+        assert!(!seen.is_behind(), "beginning a channel writes the file");
         seen.note(1, 13);
+        assert!(seen.is_behind());
         seen.write(|channel| channel == 1).unwrap();
         let again = SeenMessages::open(folder.path()).unwrap();
         assert_eq!((again.newest(1), again.newest(2)), (Some(13), None));
