@@ -5,6 +5,7 @@ use moothall_kernel::permission::PartRole;
 use moothall_testkit::model_server::{Gate, Reply};
 use serde_json::json;
 
+use crate::harness::comes_about;
 use crate::world::{Came, World};
 
 /// More pieces than any reply here has.
@@ -75,7 +76,7 @@ async fn claude_does_what_is_permitted_by_its_waiting_hook() {
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn claude_takes_its_own_offer_not_to_ask_again() {
-    let mut world = claude(Permit::AllowAlways(0)).await;
+    let mut world = claude(Permit::AllowAlways(1)).await;
     for (tag, file) in [("tag-first", "made-first"), ("tag-second", "made-second")] {
         let input = json!({"command": format!("touch {file}"), "description": "Look around"});
         world.models.when(tag, Reply::tool("Bash", input));
@@ -84,14 +85,19 @@ async fn claude_takes_its_own_offer_not_to_ask_again() {
         if tag == "tag-first" {
             let Came::Question(hook) = world.listening.next().await else { panic!("no question") };
             let HookNews::Asks(asks) = hook.news else { panic!("{:?}", hook.news) };
-            assert!(asks.always[0].1.starts_with("Always allow Bash("), "{:?}", asks.always);
+            let edits = (1, "Allow all edits, until this session ends".to_owned());
+            assert!(asks.always.contains(&edits), "{:?}", asks.always);
             let parts = asks.detail.unwrap().parts;
             assert_eq!((parts[0].role, &*parts[0].text), (PartRole::Command, "touch made-first"));
+            assert!(world.listening.stopped().await.is_some());
         }
-        // The second command ends the turn without a question.
-        assert!(world.listening.stopped().await.is_some());
-        assert!(world.home.path().join("work").join(file).exists());
+        let made = world.home.path().join("work").join(file);
+        assert!(comes_about(async || made.exists()).await, "{file}");
     }
+    // The program shows each question that its hook answered.
+    let screen = world.terminal.screen();
+    assert_eq!(screen.matches("Allowed by PermissionRequest hook").count(), 1, "{screen}");
+    assert!(screen.contains("accept edits on"), "{screen}");
 }
 
 #[tokio::test]
