@@ -67,7 +67,11 @@ pub async fn list(door: &Door, ended: bool, computer: Option<&str>) -> ApiResult
 /// Returns the folders in which a program could be started.
 pub async fn folders(door: &Door, client: String, path: Option<String>) -> ApiResult<FolderAnswer> {
     let folder = PathBuf::from(non_empty(path).unwrap_or_default());
-    let query = FolderQuery { client: required("client", client)?, folder };
+    if client.is_empty() {
+        let message = "'client' is missing: one of `programs` in `GET /sessions`.";
+        return Err(ApiError::new(Code::InvalidParameter, message));
+    }
+    let query = FolderQuery { client, folder };
     let (list, recent) = door.folders(query).await?;
     Ok(FolderAnswer::new(&list, &recent))
 }

@@ -1,6 +1,6 @@
 //! The programs for terminals, and the folders in which they could be started.
 
-use moothall_engine::sessions::{FolderList, FolderQuery, ProgramOffer, SessionError};
+use moothall_engine::sessions::{FolderList, FolderQuery, HostFault, ProgramOffer, SessionError};
 
 use crate::directory::Sessions;
 use crate::faults::host_error;
@@ -19,7 +19,11 @@ impl Sessions {
             true => host.home(&query.client),
             false => query.folder.clone(),
         };
-        let folders = host.folders(&query.client, &folder).await.map_err(host_error)?;
+        let folders = host.folders(&query.client, &folder).await.map_err(|fault| match fault {
+            // The caller named a folder that cannot be read, and nothing stands in its way.
+            HostFault::Refused(why) => SessionError::Invalid(why),
+            other => host_error(other),
+        })?;
         Ok(FolderList { folder, folders })
     }
 

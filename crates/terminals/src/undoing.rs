@@ -27,8 +27,11 @@ impl Sessions {
         // Kept first: after a crash, a session that lives without a pane would be ended again.
         session.ended = Some((hall.now(), fault.to_string()));
         self.keep(&session).await?;
-        hall.delete(&session.id).await?;
         self.host()?.forget(&session.id).await;
+        // The caller needs the reason of the failed start more than that of this one.
+        if let Err(error) = hall.delete(&session.id).await {
+            tracing::warn!(session = %session.id, %error, "the home of a failed start is left");
+        }
         Err(host_error(fault))
     }
 
@@ -40,9 +43,15 @@ impl Sessions {
             Err(SessionError::NotFound(_)) => return Ok(()),
             Err(error) => return Err(error),
         }
-        let Some(handle) = self.handle_of(id) else { return Ok(()) };
+        let Some(session) = self.handle_of(id).map(|handle| handle.session()) else {
+            return Ok(());
+        };
+        // A program that may run must stay known, so that a retry ends it.
+        if session.ended.is_none() {
+            return Err(SessionError::Conflict(format!("{} has not ended yet.", session.name)));
+        }
         // Without a pane, the session counts as one that never ran.
-        self.keep(&Session { pane: None, ..handle.session() }).await?;
+        self.keep(&Session { pane: None, ..session }).await?;
         self.hall()?.delete(id).await?;
         self.handles().remove(id);
         Ok(())

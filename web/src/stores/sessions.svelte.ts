@@ -1,6 +1,6 @@
 /** Sessions in terminals on the server, and the links between them. */
 
-import { ApiError, get, post, sentence } from '../lib/client';
+import { ApiError, erase, get, post, sentence } from '../lib/client';
 import { hueOf } from '../lib/palette';
 import { isLive } from '../lib/sessions';
 import type { HallSessions, LinkEntry, LinkList, NewLinkMember, ProgramEntry, SessionEntry } from '../lib/types';
@@ -135,6 +135,12 @@ class Sessions {
       ui.say('Resumed');
       await this.load();
     });
+  }
+
+  /** Ends a session that was started in vain, and deletes its conversation. */
+  async withdraw(id: string): Promise<void> {
+    await this.end(id);
+    await erase(`/threads/${id}`);
   }
 
   /** Links sessions. Returns true if exactly these were linked before. */

@@ -82,19 +82,36 @@ async fn of_account(folder: &Path, account: &Account) -> io::Result<Vec<FolderEn
     Ok(folders.into_iter().map(entry).collect())
 }
 
+/// Returns the error that `find` printed, as the system would give it.
+fn fault_of(printed: &str) -> io::Error {
+    let known = [
+        ("No such file", ErrorKind::NotFound),
+        ("Not a directory", ErrorKind::NotADirectory),
+        ("Permission denied", ErrorKind::PermissionDenied),
+    ];
+    let kind = known.into_iter().find(|(words, _)| printed.contains(words)).map(|(_, kind)| kind);
+    kind.map_or_else(|| io::Error::other(printed.trim().to_owned()), io::Error::from)
+}
+
 /// Runs `find` on a folder as another user, without the server's variables. Returns the paths,
 /// relative to the folder.
 async fn find(folder: &Path, account: &Account, tests: &[&str]) -> io::Result<Vec<String>> {
     let before = account.command_prefix().map_err(io::Error::other)?;
     let mut words = before.iter().map(String::as_str).chain(["find", "-H"]);
     let mut command = Command::new(words.next().unwrap_or_default());
-    // The whole path: the user must be able to reach the folder, and not only to read it.
-    command.args(words).arg(folder).args(["-mindepth", "1"]).args(tests).arg("-print0");
-    command.env_clear().env("PATH", SYSTEM).stdin(Stdio::null()).kill_on_drop(true);
+    // The whole path: the user must be able to reach the folder, and not only to read it. A file is
+    // refused because of the slash.
+    command.args(words).arg(folder.join("")).args(["-mindepth", "1"]).args(tests).arg("-print0");
+    command
+        .env_clear()
+        .env("PATH", SYSTEM)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
     let found = command.output().await?;
     // A folder below that cannot be read is an error for `find`, but not for this list.
     if !found.status.success() && found.stdout.is_empty() {
-        return Err(io::Error::other(String::from_utf8_lossy(&found.stderr).trim().to_owned()));
+        return Err(fault_of(&String::from_utf8_lossy(&found.stderr)));
     }
     let below = |path: &[u8]| {
         let rest = path.strip_prefix(folder.as_os_str().as_bytes())?;

@@ -15,7 +15,7 @@ async fn a_program_that_is_not_installed_says_how_to_get_it() {
     known.insert("odd".into(), Program::new(["no-such-program-here"]));
     let here = std::env::current_exe().unwrap().to_string_lossy().into_owned();
     known.insert("own".into(), Program::new([here]));
-    // Whatever this computer has installed is not found without a search path.
+    // The programs of this computer are not found without a search path.
     let empty = tempfile::tempdir().unwrap();
     let path = empty.path().to_string_lossy().into_owned();
     for program in known.values_mut() {

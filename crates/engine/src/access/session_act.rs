@@ -130,8 +130,8 @@ impl Hall {
         Ok(new)
     }
 
-    /// Returns the request for folders if its caller may read them. Only a person who may
-    /// start programs may read them: the names of folders tell about the computer.
+    /// Returns the request for folders if its caller may read them. Only a person who may start
+    /// programs may: the names of folders tell about the computer.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -140,11 +140,7 @@ impl Hall {
         caller: &Caller,
         query: FolderQuery,
     ) -> Result<AuthorizedRequest<FolderQuery>, AccessError> {
-        caller.must_prove(Scope::SessionsDrive)?;
-        caller.must_be_unbound()?;
-        if caller.is_agent() {
-            return Err(AccessDenial::Person("list folders").into());
-        }
+        must_be_driving_person(caller, "list folders")?;
         Ok(AuthorizedRequest::new(query))
     }
 
@@ -157,11 +153,7 @@ impl Hall {
         caller: &Caller,
         new: NewObserved,
     ) -> Result<AuthorizedRequest<NewObserved>, AccessError> {
-        caller.must_prove(Scope::SessionsDrive)?;
-        caller.must_be_unbound()?;
-        if caller.is_agent() {
-            return Err(AccessDenial::Person("adopt a running program").into());
-        }
+        must_be_driving_person(caller, "adopt a running program")?;
         Ok(AuthorizedRequest::new(new))
     }
 
@@ -310,4 +302,14 @@ impl Hall {
             SessionRelation::Nowhere
         })
     }
+}
+
+/// Rejects all callers but persons who may start programs on this computer.
+fn must_be_driving_person(caller: &Caller, action: &'static str) -> Result<(), AccessError> {
+    caller.must_prove(Scope::SessionsDrive)?;
+    caller.must_be_unbound()?;
+    if caller.is_agent() {
+        return Err(AccessDenial::Person(action).into());
+    }
+    Ok(())
 }

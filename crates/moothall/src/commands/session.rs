@@ -125,9 +125,14 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     if list.sessions.is_empty() {
         note("No agent runs in a terminal. To resume ended sessions: moothall resume");
     }
-    let programs: Vec<_> = list.programs.iter().map(|program| program.client.as_str()).collect();
+    let installed = list.programs.iter().filter(|program| program.missing.is_none());
+    let programs: Vec<_> = installed.map(|program| program.client.as_str()).collect();
     note(&match programs.as_slice() {
-        [] => "No programs are available; see moothall doctor".to_owned(),
+        [] => {
+            let missing = list.programs.iter().filter_map(|program| program.missing.as_deref());
+            let missing: Vec<_> = missing.map(for_terminal).collect();
+            format!("No programs are available; see moothall doctor. {}", missing.join(" "))
+        }
         [first, ..] => {
             format!("Programs: {}. To start one: moothall run {first}", programs.join(", "))
         }

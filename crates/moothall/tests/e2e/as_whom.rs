@@ -194,6 +194,35 @@ async fn token(world: &World, user: &str, session: &Value) -> String {
     found.into_inner().unwrap()
 }
 
+/// The names of folders are those that the program's own user may read.
+#[tokio::test]
+async fn folders_are_listed_as_the_user_of_the_program() {
+    if !is_root() {
+        return;
+    }
+    let world = World::new();
+    world.configure("");
+    let server = world.serve();
+    let public = world.other.folder();
+    fs::create_dir_all(public.join("shop/.git")).unwrap();
+    fs::write(public.join("a file"), "").unwrap();
+    let listed = async |path: &Path| {
+        server.get(&format!("/folders?client=fake&path={}", path.display())).await
+    };
+    let found = listed(public).await;
+    let shop = json!({"name": "shop", "path": public.join("shop"), "project": true});
+    assert!(found["folders"].as_array().unwrap().contains(&shop), "{found}");
+    for (path, why) in [
+        (world.home.path().to_owned(), "its owner does not allow it"),
+        (public.join("a file"), "it is a file"),
+        (public.join("nothing"), "it does not exist"),
+    ] {
+        let refused = listed(&path).await;
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains(why), "{refused}");
+    }
+}
+
 #[tokio::test]
 async fn the_program_of_another_user_talks_and_reports_like_any_over_a_restart_too() {
     if !is_root() {

@@ -80,8 +80,9 @@ async fn a_start_that_fails_leaves_nothing_behind() {
 /// Names of folders tell about the computer: only persons who may start programs read them.
 #[tokio::test]
 async fn folders_are_listed_for_those_who_may_start_there() {
-    let (server, _stage) = Server::with_terminals().await;
-    let (_, ada) = server.post("/sessions", json!({"client": "demo", "cwd": "/tmp"})).await;
+    let (server, stage) = Server::with_terminals().await;
+    let new = json!({"client": "demo", "cwd": "/tmp", "name": "ada"});
+    let (_, ada) = server.post("/sessions", new).await;
     let (status, listed) = server.get("/folders?client=demo&path=/srv").await;
     assert_eq!(status, 200, "{listed}");
     let shop = json!({"name": "shop", "path": "/srv/shop", "project": true});
@@ -92,13 +93,26 @@ async fn folders_are_listed_for_those_who_may_start_there() {
     );
     for (query, wrong) in [
         ("client=none", (422, "invalid_session")),
-        ("path=/srv", (422, "invalid_field")),
-        ("client=demo&path=/secret", (409, "session_conflict")),
+        ("path=/srv", (422, "invalid_parameter")),
+        ("client=demo&path=/secret", (422, "invalid_session")),
     ] {
         assert_eq!(code(&server.get(&format!("/folders?{query}")).await), wrong, "{query}");
     }
     let unproven = server.unproven(Method::GET, "/folders?client=demo", json!({})).await;
     assert_eq!(code(&unproven), (403, "forbidden"));
+    for (kind, scopes) in [
+        ("agent", json!(["threads:read", "sessions:drive"])),
+        ("human", json!(["threads:read", "threads:write"])),
+    ] {
+        let new = json!({"principal": kind, "kind": kind, "scopes": scopes});
+        let (_, made) = server.post("/tokens", new).await;
+        let token = made["token"].as_str().unwrap();
+        let refused = server.with(token, Method::GET, "/folders?client=demo", Value::Null).await;
+        assert_eq!(code(&refused), (403, "forbidden"), "{kind}");
+    }
+    let of_session = stage.token("ada");
+    let refused = server.with(&of_session, Method::GET, "/folders?client=demo", Value::Null).await;
+    assert_eq!(code(&refused), (403, "forbidden"));
 }
 
 #[tokio::test]
@@ -176,7 +190,7 @@ async fn the_last_screen_of_an_ended_session_is_kept_until_words_are_erased() {
     let (status, screen) = server.get("/sessions/planner/screen").await;
     assert_eq!((status, &screen["state"]), (200, &json!("gone")), "{screen}");
     assert_eq!(screen["text"], "It was done.");
-    // Who may not look at a terminal sees no last screen either.
+    // A caller without the right to look at a terminal gets no last screen either.
     let refused = server.unproven(Method::GET, "/sessions/planner/screen", Value::Null).await;
     assert_ne!(refused.0, 200, "{refused:?}");
     let thread = server.thread("mention_only").await;
