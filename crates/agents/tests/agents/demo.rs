@@ -176,5 +176,5 @@ fn a_gathering_of_demos_ends_with_a_harvest_of_what_was_said() {
     for speaker in ["**Writer:**", "**Critic:**"] {
         assert_eq!(harvest.matches(speaker).count(), 2, "{harvest}");
     }
-    assert!(!harvest.contains("I pass") && harvest.contains("releases"), "{harvest}");
+    assert!(!harvest.contains("pass") && harvest.contains("releases"), "{harvest}");
 }

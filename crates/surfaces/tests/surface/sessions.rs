@@ -61,9 +61,10 @@ async fn a_start_that_fails_leaves_nothing_behind() {
     let (server, stage) = Server::with_terminals().await;
     stage.has_room_for(0);
     let lists = async || {
-        let (_, threads) = server.get("/threads?archived=true").await;
+        let (_, open) = server.get("/threads").await;
+        let (_, archived) = server.get("/threads?archived=true").await;
         let (_, sessions) = server.get("/sessions?ended=true").await;
-        (threads["threads"].clone(), sessions["sessions"].clone())
+        [open["threads"].clone(), archived["threads"].clone(), sessions["sessions"].clone()]
     };
     let before = lists().await;
     let refused = server.post("/sessions", json!({"client": "demo", "name": "ada"})).await;
