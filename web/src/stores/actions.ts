@@ -15,7 +15,7 @@ export function control(thread: string, content: Record<string, unknown>): Promi
 async function change(room: Room, content: Record<string, unknown>): Promise<void> {
   const answer = await control(room.id, content);
   warningSentences(answer.warnings ?? []).forEach((warning) => ui.tell(warning));
-  room.askStateSoon();
+  room.floor.askSoon();
 }
 
 /** Asks a person to agree to a change that ends a gathering, or takes its harvester away. */
@@ -92,7 +92,7 @@ export function stop(room: Room): Promise<boolean> {
   return ui.attempt('Stopping', async () => {
     await post(`/threads/${room.id}/stop`, { from: ME });
     ui.say('Everyone was stopped');
-    room.askStateSoon();
+    room.floor.askSoon();
   });
 }
 
@@ -120,7 +120,7 @@ export function passPiece(room: Room, to?: string): Promise<boolean> {
  */
 export async function endGathering(room: Room): Promise<void> {
   room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/end`, { from: ME }));
-  room.askStateSoon();
+  room.floor.askSoon();
 }
 
 /** Stops one turn. A turn that has just ended is not an error. */
@@ -131,6 +131,6 @@ export function stopTurn(room: Room, turn: string): Promise<boolean> {
     } catch (error) {
       if (!(error instanceof ApiError) || (error.code !== 'turn_ended' && error.status !== 404)) throw error;
     }
-    room.askStateSoon();
+    room.floor.askSoon();
   });
 }

@@ -33,13 +33,13 @@ const TONES: Record<string, Tone> = {
 /** Words with a running clock. */
 const RUNNING = new Set(['writing', 'working', 'thinking']);
 
-/** True if neither the hall nor the room hears the server: what is shown may be old. */
-function isServerAway(room: Room): boolean {
-  return hall.link !== 'live' && room.link !== 'live';
+/** True if the page does not hear the server: what is shown may be old. */
+function isServerAway(): boolean {
+  return hall.link !== 'live';
 }
 
 function stateOf(room: Room, participant: string): Occupation | undefined {
-  return states.of(room.id, participant) ?? room.participant(participant)?.doing ?? undefined;
+  return states.of(room.id, participant) ?? room.floor.participant(participant)?.doing ?? undefined;
 }
 
 /** Returns a state in words, with its tool and the running time. Its clock runs only during work. */
@@ -55,10 +55,10 @@ export function ranFor(state: Occupation): string | null {
 
 /** Returns words for the participant of a turn that runs. */
 export function runningWords(room: Room, turn: OpenTurn, brief = false): string {
-  if (isServerAway(room)) return 'server away';
+  if (isServerAway()) return 'server away';
   const state = stateOf(room, turn.participant);
   if (!state || !RUNNING.has(state.word)) return state?.says ?? 'thinking';
-  const elapsed = seconds(room.ranMs(turn, tenths()) / 1000);
+  const elapsed = seconds(room.history.ranMs(turn, tenths()) / 1000);
   return brief ? elapsed : stateWords(state, elapsed);
 }
 
@@ -67,7 +67,7 @@ export function turnState(room: Room, entry: Invited): Standing {
   const state = stateOf(room, entry.id);
   if (!state) return { word: '', tone: 'idle', turn: null };
   const turn = state.turn ?? null;
-  if (isServerAway(room)) return { word: 'server away', tone: 'off', turn };
+  if (isServerAway()) return { word: 'server away', tone: 'off', turn };
   const busy = state.at && state.at !== room.id ? 'next' : (TONES[state.word] ?? 'idle');
   return { word: stateWords(state, ranFor(state)), tone: busy, turn };
 }
