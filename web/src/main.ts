@@ -2,9 +2,7 @@ import { mount } from 'svelte';
 import './app.css';
 import App from './App.svelte';
 import { watchKeyboard } from './lib/keyboard-space';
-import { desktop } from './stores/desktop.svelte';
-import { hall } from './stores/hall.svelte';
-import { session } from './stores/session.svelte';
+import { desktop, hall, session } from './stores/app';
 
 /** Draws the page once the person is known. Until then, the skeleton of the document is shown. */
 async function begin(target: HTMLElement): Promise<void> {

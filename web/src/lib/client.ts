@@ -1,7 +1,7 @@
 /** Requests to the server this page came from. */
 
 import { heardOf, ofLog } from './log';
-import type { Fault } from './types';
+import type { Accepted, Fault } from './types';
 
 /**
  * A request that did not succeed. `code` is the server's stable word, or `offline` if the server
@@ -172,6 +172,11 @@ export function post<T>(path: string, body: unknown, key: string = newKey()): Pr
 export function put<T>(path: string, body: unknown): Promise<T> {
   const headers = { ...OWN, 'content-type': 'application/json' };
   return request<T>(path, { method: 'PUT', headers, body: JSON.stringify(body) });
+}
+
+/** Sends a control to a conversation and returns the server's answer. */
+export function sendControl(from: string, thread: string, content: Record<string, unknown>): Promise<Accepted> {
+  return post<Accepted>(`/threads/${thread}/events`, { type: 'control', from, content });
 }
 
 /** Deletes a resource. A second call changes nothing. */

@@ -3,6 +3,7 @@
 import { marked, type Token, type Tokens } from 'marked';
 import { isQuiet, stepOf } from './gathering';
 import { describe } from './lines';
+import type { Names } from './names';
 import { doubt } from './standing-for';
 import { fullTime } from './time';
 import type { Envelope, Gathering } from './types';
@@ -85,13 +86,13 @@ function escapeBody(body: string): string {
   return joined(marked.lexer(body)).trimEnd();
 }
 
-function entry(event: Envelope, nameOf: (id: string) => string, breath: readonly number[]): string | null {
+function entry(event: Envelope, nameOf: Names, breath: readonly number[]): string | null {
   if (event.type === 'message' && typeof event.content === 'string') return message(event, event.content, nameOf);
   if (event.type === 'turn' || event.type === 'permission' || isQuiet(event)) return null;
   return `- ${escapeName(describe([event], nameOf, undefined, breath).text)} (${fullTime(event.ts)})\n`;
 }
 
-function message(event: Envelope, words: string, nameOf: (id: string) => string): string {
+function message(event: Envelope, words: string, nameOf: Names): string {
   const mark = doubt(event, nameOf)?.mark;
   const to = event.to === 'all' ? '' : ` to ${escapeName(nameOf(event.to))}`;
   const head = `## ${escapeName(nameOf(event.from))}${to}${mark ? ` (${escapeName(mark)})` : ''}`;
@@ -100,7 +101,7 @@ function message(event: Envelope, words: string, nameOf: (id: string) => string)
   return `${head}\n\n*${fullTime(event.ts)}*\n\n${event.meta?.redacted ? '(erased)' : escapeBody(words)}${after}\n`;
 }
 
-export function asMarkdown(title: string, events: readonly Envelope[], nameOf: (id: string) => string): string {
+export function asMarkdown(title: string, events: readonly Envelope[], nameOf: Names): string {
   const opened = events.map(stepOf).findLast((step) => step?.event === 'opened');
   const entries = events
     .map((event) => entry(event, nameOf, opened?.plan.breath ?? []))

@@ -4,9 +4,10 @@ import { pieceSentence, roleWords, standWords, stepSentence, together, whyClosed
 import { describe as line } from './lines';
 import { Timeline } from './timeline';
 import type { Envelope, Gathering, GatheringEvent, GatheringMember } from './types';
-import { ME } from './words';
 
-const names = (id: string) => (id === ME ? 'You' : id[0]!.toUpperCase() + id.slice(1));
+const ME = 'user';
+const nameOf = (id: string) => (id === ME ? 'You' : id[0]!.toUpperCase() + id.slice(1));
+const names = Object.assign(nameOf, { me: ME });
 const say = (step: GatheringEvent) => stepSentence(step, names, [1, 2, 1]);
 const given = (holder: string): GatheringEvent => ({
   event: 'piece_given',
@@ -145,10 +146,12 @@ describe('whoever has not the piece', () => {
     );
     expect(whyClosed(closing, 'hal')).toBeNull();
     expect(whyClosed({ ...closing, status: 'closed' }, 'eve')).toBeNull();
-    expect(pieceSentence({ ...closing, status: 'closed', closed_because: 'ended' })).toBe(
+    expect(pieceSentence({ ...closing, status: 'closed', closed_because: 'ended' }, ME)).toBe(
       'A person ended the gathering.',
     );
-    expect(pieceSentence({ ...closing, status: 'closed', participants: [] })).toBe('The gathering could not begin.');
+    expect(pieceSentence({ ...closing, status: 'closed', participants: [] }, ME)).toBe(
+      'The gathering could not begin.',
+    );
   });
 });
 

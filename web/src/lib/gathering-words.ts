@@ -1,9 +1,10 @@
 /** Events of a gathering, in words for people. */
 
 import { roundsOf, stepOf, type Seat, type Stand } from './gathering';
+import type { Names } from './names';
 import type { Envelope, Gathering, GatheringEvent, GatheringMember, GatheringPhase } from './types';
 import type { HoldEnd } from './wire';
-import { count, ME } from './words';
+import { count } from './words';
 
 export const PHASES: Record<GatheringPhase, string> = {
   inhale: 'Inhale',
@@ -20,13 +21,11 @@ const CLOSED: Record<string, string> = {
 
 export const LAST_WORD = 'Your turn is up. What would you like to say last?';
 
-type Names = (id: string) => string;
-
 const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
 
 /** Returns `yours` if the sentence is about the reader, else `theirs`. */
 function about(id: string, names: Names, yours: string, theirs: (name: string) => string): string {
-  return id === ME ? yours : theirs(names(id));
+  return id === names.me ? yours : theirs(names(id));
 }
 
 function numbered({ name, number }: Pick<GatheringMember, 'name' | 'number'>): string {
@@ -54,7 +53,7 @@ const LET_GO: Record<HoldEnd, [string, (name: string) => string]> = {
 function released(step: Extract<GatheringEvent, { event: 'piece_released' }>, names: Names): string {
   const { holder, because, next, note } = step;
   if (because === 'passed' && next !== null) {
-    const to = next === ME ? 'you' : names(next);
+    const to = next === names.me ? 'you' : names(next);
     return about(holder, names, `You passed the piece to ${to}.`, (name) => `${name} passed the piece to ${to}.`);
   }
   const known = Object.hasOwn(LET_GO, because) ? LET_GO[because as HoldEnd] : null;
@@ -148,19 +147,19 @@ function closedSentence({ closed_because, participants }: Gathering): string {
   return CLOSED[closed_because ?? 'done'] ?? 'The gathering is closed.';
 }
 
-/** Returns a sentence that says where the piece is. */
-export function pieceSentence(gathering: Gathering): string {
+/** Returns a sentence that says where the piece is, for a reader. */
+export function pieceSentence(gathering: Gathering, me: string): string {
   if (gathering.status === 'closed') return closedSentence(gathering);
   if (gathering.status === 'seeding') return 'The gathering is about to begin.';
   if (gathering.holder) {
-    return gathering.holder.participant_id === ME
+    return gathering.holder.participant_id === me
       ? 'You have the piece.'
       : `${numbered(gathering.holder)} has the piece.`;
   }
   if (gathering.phase !== 'close') return 'Nobody holds the piece.';
   const harvester = gathering.participants.find((member) => member.role === 'harvester');
   if (!harvester) return 'The gathering is closing.';
-  return harvester.participant_id === ME ? 'You write the harvest.' : `${numbered(harvester)} writes the harvest.`;
+  return harvester.participant_id === me ? 'You write the harvest.' : `${numbered(harvester)} writes the harvest.`;
 }
 
 /**
@@ -169,18 +168,14 @@ export function pieceSentence(gathering: Gathering): string {
  */
 export function whyClosed(gathering: Gathering, me: string): string | null {
   if (gathering.status === 'closed' || gathering.holder?.participant_id === me) return null;
-  if (gathering.status === 'seeding') return `${pieceSentence(gathering)} You can write once it has begun.`;
+  if (gathering.status === 'seeding') return `${pieceSentence(gathering, me)} You can write once it has begun.`;
   const own = gathering.participants.find((member) => member.participant_id === me);
   if (own?.role === 'harvester' && gathering.phase === 'close') return null;
-  const where = pieceNow(gathering);
+  const where = pieceSentence(gathering, me);
   if (!own) return `${where} Until it closes, only its members write here.`;
   if (gathering.phase === 'close') return `${where} Everyone can write again once the gathering is closed.`;
   if (own.role === 'harvester') return `${where} You write the harvest once the others have spoken.`;
   return `${where} ${whenYours(gathering, me)}`;
-}
-
-function pieceNow(gathering: Gathering): string {
-  return pieceSentence(gathering);
 }
 
 function whenYours({ order, participants, phase, round, rounds }: Gathering, me: string): string {

@@ -6,8 +6,9 @@
 import { spentOf, spentSentence, timeOf } from './budgets';
 import { stepOf } from './gathering';
 import { stepSentence } from './gathering-words';
+import type { Names } from './names';
 import { cost } from './time';
-import { count, KEPT, ME, policyTitle, textOf } from './words';
+import { count, KEPT, policyTitle, textOf } from './words';
 import type { Envelope } from './types';
 
 export interface Line {
@@ -19,7 +20,6 @@ export interface Line {
   kept: boolean;
 }
 
-type Names = (id: string) => string;
 type Content = Record<string, unknown>;
 
 function line(text: string, tone: Line['tone'] = 'plain', detail: string | null = null): Line {
@@ -32,7 +32,7 @@ function object(value: unknown): Content {
 
 /** Returns a participant's name as the object of a sentence. */
 function whom(id: unknown, names: Names): string {
-  return id === ME ? 'you' : names(String(id));
+  return id === names.me ? 'you' : names(String(id));
 }
 
 function list(value: unknown, names: Names): string {

@@ -1,4 +1,10 @@
-/** Ids of participants, as the server takes them. */
+/** Ids of participants, as the server takes them, and names for them. */
+
+/** Returns the names for ids, as one reader sees them. `me` is the reader's own id. */
+export interface Names {
+  (id: string): string;
+  me?: string;
+}
 
 /** Reserved ids. The server also rejects ids that look like them. */
 const RESERVED = new Set(

@@ -5,12 +5,6 @@
 
 import type { Ending, Guard, KeptBecause, Outcome, PolicyName, TurnReason, WhyNot } from './wire';
 
-export let ME = 'user';
-
-/** Sets the id of the person who uses the page. Called before the page is first drawn. */
-export function become(id: string): void {
-  ME = id;
-}
 export const SERVER = 'moothall';
 
 /**
@@ -49,10 +43,13 @@ const SPOKE_BECAUSE: Record<TurnReason, string> = {
   hosted: 'was asked from another computer',
 };
 
-/** Returns the reason for the turn of an agent that spoke. `cause` is the speaker that it answers. */
-export function spokeBecause(why: string, cause: { id: string; name: string } | null): string {
-  if (cause && why === 'forced') return cause.id === ME ? 'you named it' : `${cause.name} named it`;
-  if (cause && why === 'reaction') return cause.id === ME ? 'replied to you' : `replied to ${cause.name}`;
+/**
+ * Returns the reason for the turn of an agent that spoke. `cause` is the speaker that it answers;
+ * `me` is the reader's id.
+ */
+export function spokeBecause(why: string, cause: { id: string; name: string } | null, me: string): string {
+  if (cause && why === 'forced') return cause.id === me ? 'you named it' : `${cause.name} named it`;
+  if (cause && why === 'reaction') return cause.id === me ? 'replied to you' : `replied to ${cause.name}`;
   return textOf(SPOKE_BECAUSE, why);
 }
 

@@ -1,15 +1,14 @@
 /** Actions of people on a conversation. Those that return a boolean report their own failure. */
 
-import { ApiError, post } from '../lib/client';
+import { ApiError, post, sendControl } from '../lib/client';
 import type { Accepted, Gathering, NewPiecePass } from '../lib/types';
 import { consequence, warningSentences } from '../lib/warnings';
-import { ME } from '../lib/words';
+import { agreements, me, ui } from './app';
 import type { Room } from './room.svelte';
-import { agreements, ui } from './ui.svelte';
 
 /** Sends a control and returns the server's answer. */
 export function control(thread: string, content: Record<string, unknown>): Promise<Accepted> {
-  return post<Accepted>(`/threads/${thread}/events`, { type: 'control', from: ME, content });
+  return sendControl(me.id, thread, content);
 }
 
 async function change(room: Room, content: Record<string, unknown>): Promise<void> {
@@ -62,7 +61,7 @@ export const unbindChat = (room: Room, chat: string) => change(room, { unbind: c
 
 /** Renames a conversation. Throws on failure, for the dialog to show. */
 export async function rename(thread: string, name: string): Promise<void> {
-  await post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name });
+  await post(`/threads/${thread}/events`, { type: 'thread.renamed', from: me.id, content: name });
 }
 
 /**
@@ -73,7 +72,7 @@ export async function rename(thread: string, name: string): Promise<void> {
 export function answerPermission(thread: string, id: string, option: string, text?: string): Promise<boolean> {
   return ui.attempt('Answering', async () => {
     try {
-      await post(`/permissions/${id}/answer`, { thread, from: ME, option, text });
+      await post(`/permissions/${id}/answer`, { thread, from: me.id, option, text });
     } catch (error) {
       const late = error instanceof ApiError && ['permission_closed', 'permission_withdrawn'].includes(error.code);
       if (!late) throw error;
@@ -84,13 +83,13 @@ export function answerPermission(thread: string, id: string, option: string, tex
 
 /** Makes kept words visible to all. */
 export function publish(room: Room, seq: number): Promise<boolean> {
-  return ui.attempt('Publishing', () => post(`/threads/${room.id}/kept/${seq}/publish`, { from: ME }));
+  return ui.attempt('Publishing', () => post(`/threads/${room.id}/kept/${seq}/publish`, { from: me.id }));
 }
 
 /** Stops all turns and drops waiting messages. */
 export function stop(room: Room): Promise<boolean> {
   return ui.attempt('Stopping', async () => {
-    await post(`/threads/${room.id}/stop`, { from: ME });
+    await post(`/threads/${room.id}/stop`, { from: me.id });
     ui.say('Everyone was stopped');
     room.floor.askSoon();
   });
@@ -101,7 +100,7 @@ export function stop(room: Room): Promise<boolean> {
  * order.
  */
 export function passPiece(room: Room, to?: string): Promise<boolean> {
-  const wish: NewPiecePass = { from: ME, to: to ?? null };
+  const wish: NewPiecePass = { from: me.id, to: to ?? null };
   return ui.attempt('Passing the piece', async () => {
     try {
       room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/pass`, wish));
@@ -119,7 +118,7 @@ export function passPiece(room: Room, to?: string): Promise<boolean> {
  * closes without one.
  */
 export async function endGathering(room: Room): Promise<void> {
-  room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/end`, { from: ME }));
+  room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/end`, { from: me.id }));
   room.floor.askSoon();
 }
 
@@ -127,7 +126,7 @@ export async function endGathering(room: Room): Promise<void> {
 export function stopTurn(room: Room, turn: string): Promise<boolean> {
   return ui.attempt('Stopping the reply', async () => {
     try {
-      await post(`/turns/${turn}/cancel`, { from: ME });
+      await post(`/turns/${turn}/cancel`, { from: me.id });
     } catch (error) {
       if (!(error instanceof ApiError) || (error.code !== 'turn_ended' && error.status !== 404)) throw error;
     }

@@ -2,11 +2,10 @@
 
 import { get } from '../lib/client';
 import type { BotEntry, ChannelList, ChatEntry } from '../lib/types';
-import { session } from './session.svelte';
 
 const SOON_MS = 300;
 
-class Channels {
+export class Channels {
   list = $state.raw<ChannelList | null>(null);
   fault = $state<unknown>(null);
   #soon: ReturnType<typeof setTimeout> | undefined;
@@ -44,21 +43,4 @@ class Channels {
       this.fault = error;
     }
   }
-}
-
-export const channels = new Channels();
-
-/** True if the server knows the person, as pairing and binding need. */
-export function isKnown(): boolean {
-  return session.who?.principal?.kind === 'human';
-}
-
-/** True if the person may bind chats. */
-export function mayBind(): boolean {
-  return isKnown() && (session.who?.scopes.includes('threads:admin') ?? false);
-}
-
-/** True if the person may give agents bots. */
-export function mayManageBots(): boolean {
-  return isKnown() && (session.who?.scopes.includes('server:admin') ?? false);
 }

@@ -5,7 +5,7 @@ import { erases, withoutWords } from '../lib/erased';
 import { eventQuery } from '../lib/events';
 import { momentsOf, ringAt, ringNow, seatsOf } from '../lib/gathering';
 import type { Envelope, EventPage, Gathering, Invited } from '../lib/types';
-import { ME } from '../lib/words';
+import type { Me } from './me.svelte';
 
 /** Delay before asking again: a step rarely comes alone. */
 const SOON_MS = 80;
@@ -25,6 +25,7 @@ export class Circle {
   at = $state<number | null>(null);
   #events = $state.raw<Envelope[]>([]);
   #thread: string;
+  #me: Me;
   #invited: () => readonly Invited[];
   #through = 0;
   #opened = false;
@@ -51,16 +52,17 @@ export class Circle {
   /** True while only the holder may speak. */
   isOpen = $derived(this.now !== null && this.now.status !== 'closed');
   /** True if the person of this page has the piece. */
-  isMine = $derived(this.isOpen && this.now?.holder?.participant_id === ME);
+  isMine = $derived.by(() => this.isOpen && this.now?.holder?.participant_id === this.#me.id);
   /** True if the person of this page is asked for the harvest. */
   isMyHarvest = $derived(
     this.isOpen &&
       this.now?.phase === 'close' &&
-      this.now.participants.some((member) => member.role === 'harvester' && member.participant_id === ME),
+      this.now.participants.some((member) => member.role === 'harvester' && member.participant_id === this.#me.id),
   );
 
-  constructor(thread: string, invited: () => readonly Invited[]) {
+  constructor(thread: string, me: Me, invited: () => readonly Invited[]) {
     this.#thread = thread;
+    this.#me = me;
     this.#invited = invited;
   }
 
@@ -119,7 +121,7 @@ export class Circle {
   async #ask(): Promise<void> {
     const mine = ++this.#asked;
     try {
-      const gathering = await get<Gathering>(`/gatherings/${this.#thread}?participant=${ME}`);
+      const gathering = await get<Gathering>(`/gatherings/${this.#thread}?participant=${this.#me.id}`);
       if (mine === this.#asked) this.now = gathering;
     } catch (error) {
       // A conversation can have this policy without being a gathering. After other failures, the

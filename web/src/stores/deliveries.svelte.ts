@@ -7,8 +7,8 @@
 import { markOf, type Mark } from '../lib/channels';
 import { get, post } from '../lib/client';
 import type { DeliveryEntry } from '../lib/types';
-import { channels } from './channels.svelte';
-import { ui } from './ui.svelte';
+import type { Channels } from './channels.svelte';
+import type { Ui } from './ui.svelte';
 
 const SOON_MS = 400;
 const PAUSE_MS_MAX = 20_000;
@@ -21,20 +21,24 @@ export class ChatDeliveries {
   /** Time of the last answer. */
   #at = $state(0);
   #thread: string;
+  #channels: Channels;
+  #ui: Ui;
   #asked = 0;
   #pause = SOON_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #follows = false;
 
-  constructor(thread: string) {
+  constructor(thread: string, channels: Channels, ui: Ui) {
     this.#thread = thread;
+    this.#channels = channels;
+    this.#ui = ui;
   }
 
   /** Takes the bound chats, as the state of the conversation has them. */
   learn(chats: readonly string[]): void {
     if (chats.join(' ') === this.chats.join(' ')) return;
     this.chats = chats;
-    if (chats.length > 0) channels.loadSoon();
+    if (chats.length > 0) this.#channels.loadSoon();
     this.loadSoon();
   }
 
@@ -82,7 +86,7 @@ export class ChatDeliveries {
       this.#all = Map.groupBy(deliveries, (delivery) => delivery.seq);
       this.#at = Date.now();
       // The chats show how much is on the way.
-      if (owed && !this.#isOpen()) channels.loadSoon();
+      if (owed && !this.#isOpen()) this.#channels.loadSoon();
     } catch {
       // Asked again below, or after the next event.
     }
@@ -105,10 +109,10 @@ export class ChatDeliveries {
 
   /** Sends a message again. A message that was sent again meanwhile is not an error. */
   again(delivery: number): Promise<boolean> {
-    return ui.attempt('Sending it again', async () => {
+    return this.#ui.attempt('Sending it again', async () => {
       await post(`/threads/${this.#thread}/deliveries/${delivery}/again`, {});
       await this.load();
-      ui.say('Sent again');
+      this.#ui.say('Sent again');
     });
   }
 }

@@ -5,16 +5,16 @@
 
 import { noticeBody, noticeTitle } from '../lib/notice';
 import type { Need } from '../lib/types';
-import { home } from './home.svelte';
-import { needs } from './needs.svelte';
-import { router } from './router.svelte';
-import { settings } from './settings.svelte';
-import { ui } from './ui.svelte';
+import type { Home } from './home.svelte';
+import type { Needs } from './needs.svelte';
+import type { Router } from './router.svelte';
+import type { Settings } from './settings.svelte';
+import type { Ui } from './ui.svelte';
 
 /** A lock that each visible tab holds, so that hidden ones know of it. */
 const VISIBLE = 'moothall-visible';
 
-class Desktop {
+export class Desktop {
   #shown = new Map<string, Notification>();
   /** Needs that were already there, or were told. */
   #known = new Set<string>();
@@ -22,32 +22,46 @@ class Desktop {
   /** True if the browser can show notifications: it does so for safe addresses only. */
   readonly able = 'Notification' in window && isSecureContext;
 
+  #home: Home;
+  #needs: Needs;
+  #router: Router;
+  #settings: Settings;
+  #ui: Ui;
+
+  constructor(home: Home, needs: Needs, router: Router, settings: Settings, ui: Ui) {
+    this.#home = home;
+    this.#needs = needs;
+    this.#router = router;
+    this.#settings = settings;
+    this.#ui = ui;
+  }
+
   /** Starts to watch the needs. Those that are there already are not told. */
   watch(): void {
     if (!this.able) return;
-    needs.list.forEach((need) => this.#known.add(need.id));
+    this.#needs.list.forEach((need) => this.#known.add(need.id));
     document.addEventListener('visibilitychange', () => this.#changeVisibility());
     this.#changeVisibility();
     $effect.root(() => {
-      $effect(() => void this.#follow(needs.list));
+      $effect(() => void this.#follow(this.#needs.list));
     });
   }
 
   /** Switches notifications on or off. Only a click of the person may ask the browser. */
   async set(on: boolean): Promise<void> {
     if (on && Notification.permission !== 'granted' && (await Notification.requestPermission()) !== 'granted') {
-      ui.tell('The browser does not allow notifications.', {
+      this.#ui.tell('The browser does not allow notifications.', {
         bad: true,
         detail: 'Allow them for this page in the settings of the browser, then switch them on here.',
       });
       return;
     }
-    settings.notify = on;
+    this.#settings.notify = on;
     if (!on) this.#closeAll();
   }
 
   get on(): boolean {
-    return this.able && settings.notify && Notification.permission === 'granted';
+    return this.able && this.#settings.notify && Notification.permission === 'granted';
   }
 
   async #follow(list: readonly Need[]): Promise<void> {
@@ -61,13 +75,13 @@ class Desktop {
   }
 
   #show(need: Need): void {
-    const body = settings.notifyWords ? noticeBody(need) : '';
+    const body = this.#settings.notifyWords ? noticeBody(need) : '';
     // Notifications of several tabs about one need have one tag, so that one replaces the other.
     const notification = new Notification(noticeTitle(need), { body, tag: `moothall ${need.id}`, icon: '/icon.svg' });
     notification.onclick = () => {
       window.focus();
-      router.go(null);
-      home.choose(need.id);
+      this.#router.go(null);
+      this.#home.choose(need.id);
       notification.close();
     };
     this.#shown.set(need.id, notification);
@@ -103,5 +117,3 @@ async function isSeen(): Promise<boolean> {
   const { held = [] } = await navigator.locks.query();
   return held.some(({ name }) => name === VISIBLE);
 }
-
-export const desktop = new Desktop();

@@ -5,6 +5,7 @@
 
 import type { Component } from 'svelte';
 import type { Room } from './room.svelte';
+import type { RoomDialog } from './ui.svelte';
 
 type View<Props extends Record<string, unknown>> = () => Promise<{ default: Component<Props> }>;
 
@@ -36,7 +37,7 @@ export const ROOM_DIALOGS = {
   'end-gathering': () => all().then((views) => ({ default: views.EndGatheringDialog })),
   rename: () => all().then((views) => ({ default: views.RenameDialog })),
   unlink: () => all().then((views) => ({ default: views.CloseLinkDialog })),
-} satisfies Record<string, View<{ room: Room }>>;
+} satisfies Record<RoomDialog, View<{ room: Room }>>;
 
 /** Returns the loader of a dialog, or null for a name outside `all`. */
 export function dialogOf<All extends object>(all: All, name: string | null): All[keyof All] | null {

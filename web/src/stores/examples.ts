@@ -4,8 +4,7 @@ import { planOf } from '../lib/circle-plan';
 import { post } from '../lib/client';
 import { askable } from '../lib/home';
 import type { AgentEntry } from '../lib/types';
-import { ME } from '../lib/words';
-import { hall } from './hall.svelte';
+import { hall, me } from './app';
 
 export interface Example {
   title: string;
@@ -53,7 +52,7 @@ export async function begin(example: Example): Promise<string> {
   if (example.policy === 'talking_piece') return circle(example, known);
   const agents = example.agents.flatMap((client) => known.find((agent) => agent.client === client) ?? []);
   const id = await hall.begin(example.title, example.policy, agents);
-  await post(`/threads/${id}/events`, { type: 'message', from: ME, to: 'all', content: example.first });
+  await post(`/threads/${id}/events`, { type: 'message', from: me.id, to: 'all', content: example.first });
   return id;
 }
 
@@ -62,5 +61,5 @@ function circle({ agents, first }: Example, known: readonly AgentEntry[]): Promi
   const offered = askable(known, []);
   const speakers = agents.flatMap((client) => offered.find((agent) => agent.client === client) ?? []);
   const wish = { question: first, rhythm: '', breath: 'minimal', person: null, folder: '' };
-  return hall.gather(planOf({ ...wish, speakers, harvester: speakers[0] ?? null }, ME));
+  return hall.gather(planOf({ ...wish, speakers, harvester: speakers[0] ?? null }, me.id));
 }

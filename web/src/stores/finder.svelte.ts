@@ -1,8 +1,8 @@
 /** Search across conversations, if the server has it. */
 
 import { ApiError, get, sentence } from '../lib/client';
-import { ME } from '../lib/words';
-import { ui } from './ui.svelte';
+import type { Ui } from './ui.svelte';
+import type { Me } from './me.svelte';
 
 /** A part of a found message. Matched parts are words of the query. */
 export interface Piece {
@@ -27,11 +27,19 @@ export interface Found {
 
 const PAGE = 50;
 
-class Finder {
+export class Finder {
   /** True if the server can search. Assumed until `probe` has found out. */
   exists = $state(true);
   query = $state('');
   #probed = false;
+
+  #me: Me;
+  #ui: Ui;
+
+  constructor(me: Me, ui: Ui) {
+    this.#me = me;
+    this.#ui = ui;
+  }
 
   async probe(): Promise<void> {
     if (this.#probed) return;
@@ -45,7 +53,7 @@ class Finder {
 
   start(query: string): void {
     this.query = query;
-    ui.open('search');
+    this.#ui.open('search');
   }
 
   /** Returns a page of results, newest first. `cursor` is `next` of the page before. */
@@ -53,7 +61,7 @@ class Finder {
     try {
       const page = cursor === null ? '' : `&cursor=${cursor}`;
       const answer = await get<{ hits: Hit[]; next?: number | null }>(
-        `/search?as=${ME}&q=${encodeURIComponent(query)}&limit=${PAGE}${page}`,
+        `/search?as=${this.#me.id}&q=${encodeURIComponent(query)}&limit=${PAGE}${page}`,
       );
       return { hits: answer.hits, next: answer.next ?? null, fault: null };
     } catch (error) {
@@ -61,5 +69,3 @@ class Finder {
     }
   }
 }
-
-export const finder = new Finder();

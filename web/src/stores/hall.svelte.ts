@@ -21,16 +21,17 @@ import type {
   StatesSignal,
   ThreadEntry,
 } from '../lib/types';
-import { count, ME } from '../lib/words';
+import { count } from '../lib/words';
 import { drafted } from './drafts';
-import { live } from './live.svelte';
-import { needs } from './needs.svelte';
-import { outboxes } from './outbox.svelte';
-import { reads } from './reads.svelte';
-import { session, type WhoAmI } from './session.svelte';
-import { sessions } from './sessions.svelte';
-import { states } from './states.svelte';
-import { ui } from './ui.svelte';
+import type { Live } from './live.svelte';
+import type { Needs } from './needs.svelte';
+import type { Outboxes } from './outbox.svelte';
+import type { Reads } from './reads.svelte';
+import type { Session, WhoAmI } from './session.svelte';
+import type { Sessions } from './sessions.svelte';
+import type { States } from './states.svelte';
+import type { Ui } from './ui.svelte';
+import type { Me } from './me.svelte';
 
 export interface Thread extends Omit<ThreadEntry, 'direct' | 'last' | 'unread'> {
   /** Sender and text of the newest message, if known. */
@@ -52,7 +53,20 @@ const ABSENCE_S_MIN = 5;
 /** Delay that lets an open room take its own events first. */
 const BELL_MS = 300;
 
-class Hall {
+/** The parts of the page that the hall uses. */
+export interface HallParts {
+  me: Me;
+  live: Live;
+  needs: Needs;
+  outboxes: Outboxes;
+  reads: Reads;
+  session: Session;
+  sessions: Sessions;
+  states: States;
+  ui: Ui;
+}
+
+export class Hall {
   threads = new SvelteMap<string, Thread>();
   agents = $state.raw<AgentEntry[]>([]);
   commands = $state.raw<Command[]>([]);
@@ -77,6 +91,28 @@ class Hall {
   #looks: string[] = [];
   #looking = 0;
 
+  #me: Me;
+  #live: Live;
+  #needs: Needs;
+  #outboxes: Outboxes;
+  #reads: Reads;
+  #session: Session;
+  #sessions: Sessions;
+  #states: States;
+  #ui: Ui;
+
+  constructor(parts: HallParts) {
+    this.#me = parts.me;
+    this.#live = parts.live;
+    this.#needs = parts.needs;
+    this.#outboxes = parts.outboxes;
+    this.#reads = parts.reads;
+    this.#session = parts.session;
+    this.#sessions = parts.sessions;
+    this.#states = parts.states;
+    this.#ui = parts.ui;
+  }
+
   /**
    * New threads first, and the others as they stood when the page came into view: rows that move
    * under the pointer are hit by mistake.
@@ -85,7 +121,7 @@ class Hall {
 
   /** Connects, and loads what the page shows first. Resolves to the person of this page. */
   async open(): Promise<void> {
-    live.open({
+    this.#live.open({
       onframe: (frame) => this.#frame(frame),
       onlink: (link, retryAt, why) => this.#linked(link, retryAt, why),
     });
@@ -93,12 +129,12 @@ class Hall {
     document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && this.#return());
     addEventListener('focus', () => this.sortAgain());
     // What changes after the connection is up is notified. So the start is read after that.
-    await live.begun;
+    await this.#live.begun;
     await this.start();
   }
 
   retry(): void {
-    live.retry();
+    this.#live.retry();
   }
 
   /** Sorts the list by the newest events. */
@@ -113,7 +149,7 @@ class Hall {
   #return(): void {
     this.sortAgain();
     void this.list().then(() => this.sortAgain());
-    void needs.load();
+    void this.#needs.load();
   }
 
   /** Loads the person, the threads and the sessions in one request. */
@@ -121,25 +157,25 @@ class Hall {
     this.#started ??= get<HallStart>('/start');
     try {
       const start = await this.#started;
-      session.learn(start.session as WhoAmI);
+      this.#session.learn(start.session as WhoAmI);
       start.threads.forEach((entry) => this.#listed(entry));
-      sessions.begin(start.sessions ?? null, start.no_sessions?.message ?? '');
-      states.learn(start.states);
-      needs.takeAll(start.needs);
+      this.#sessions.begin(start.sessions ?? null, start.no_sessions?.message ?? '');
+      this.#states.learn(start.states);
+      this.#needs.takeAll(start.needs);
       this.phase = 'ready';
       this.sortAgain();
       this.#askMissing(new Set(start.threads.map((entry) => entry.id)), start.next === undefined);
       if (start.next !== undefined) void this.list();
     } catch (error) {
       this.#started = null;
-      session.notStarted(error);
+      this.#session.notStarted(error);
       if (this.phase === 'loading') this.phase = 'failed';
     }
   }
 
   /** Asks about threads with data in this browser that the whole list does not have. */
   #askMissing(listed: ReadonlySet<string>, whole: boolean): void {
-    const noted = whole ? [...outboxes.waiting, ...drafted(), ...reads.noted] : [];
+    const noted = whole ? [...this.#outboxes.waiting, ...drafted(), ...this.#reads.noted] : [];
     new Set(noted.filter((id) => !listed.has(id))).forEach((id) => void this.#missing(id));
   }
 
@@ -158,7 +194,7 @@ class Hall {
 
   #linked(link: Link, retryAt: number | null, why: ApiError | null): void {
     // Before the person is known, the first request asks for a sign-in.
-    if (link === 'refused' && why?.status === 401 && session.who !== null) session.lost();
+    if (link === 'refused' && why?.status === 401 && this.#session.who !== null) this.#session.lost();
     if (link === 'waiting') this.#awaySince ??= Date.now();
     this.link = link;
     this.retryAt = retryAt;
@@ -168,21 +204,21 @@ class Hall {
     this.#tellAbsence();
     const again = this.#wasLive || this.phase === 'failed';
     this.#wasLive = true;
-    outboxes.goOn();
+    this.#outboxes.goOn();
     // Notifications have no position to resume from, so everything is listed after each further
     // connection.
-    if (!again) return void reads.tell();
-    void reads.tell().then(() => (this.phase === 'failed' ? this.start() : this.list()));
-    void states.load();
-    void needs.load();
-    sessions.loadSoon();
+    if (!again) return void this.#reads.tell();
+    void this.#reads.tell().then(() => (this.phase === 'failed' ? this.start() : this.list()));
+    void this.#states.load();
+    void this.#needs.load();
+    this.#sessions.loadSoon();
   }
 
   /** Says once, for all conversations, how long the server was away. */
   #tellAbsence(): void {
     const seconds = this.#awaySince === null ? 0 : Math.round((Date.now() - this.#awaySince) / 1000);
     this.#awaySince = null;
-    if (seconds >= ABSENCE_S_MIN) ui.tell(`The server was away for ${count(seconds, 'second')}.`);
+    if (seconds >= ABSENCE_S_MIN) this.#ui.tell(`The server was away for ${count(seconds, 'second')}.`);
   }
 
   /** Lists the threads. Calls during a request are answered by one more request. */
@@ -199,10 +235,10 @@ class Hall {
     const listed = new Set<string>();
     try {
       let after: number | undefined = 0;
-      const before = [...this.threads.keys(), ...outboxes.waiting, ...drafted(), ...reads.noted];
+      const before = [...this.threads.keys(), ...this.#outboxes.waiting, ...drafted(), ...this.#reads.noted];
       while (after !== undefined) {
         const page: { threads: ThreadEntry[]; next?: number } = await get(
-          `/threads?as=${ME}&lines=1&limit=${PAGE}&after=${after}`,
+          `/threads?as=${this.#me.id}&lines=1&limit=${PAGE}&after=${after}`,
         );
         page.threads.forEach((entry) => this.#listed(entry));
         page.threads.forEach((entry) => listed.add(entry.id));
@@ -235,19 +271,19 @@ class Hall {
     this.#deleted.add(id);
     this.#looks = this.#looks.filter((other) => other !== id);
     this.threads.delete(id);
-    states.forget(id);
-    needs.forget(id);
+    this.#states.forget(id);
+    this.#needs.forget(id);
   }
 
   #listed(entry: ThreadEntry): void {
     if (this.#deleted.has(entry.id)) return;
     this.#missed.delete(entry.id);
     const before = this.threads.get(entry.id);
-    reads.learn(entry.id, entry.read ?? 0);
+    this.#reads.learn(entry.id, entry.read ?? 0);
     const unknown = { from: null, line: '', known: 0 };
     const { last, ...rest } = entry;
     // The server counts from its own mark. If this browser has another mark, its own count stays.
-    const agrees = reads.mark(entry.id) === (entry.read ?? 0);
+    const agrees = this.#reads.mark(entry.id) === (entry.read ?? 0);
     const unread = (agrees ? entry.unread : before?.unread) ?? 0;
     const direct = unread > 0 && ((agrees ? entry.direct : before?.direct) ?? before?.direct ?? false);
     const line = last ? { from: last.from, line: last.redacted ? 'erased' : summary(last.text, 80) } : {};
@@ -257,19 +293,19 @@ class Hall {
   }
 
   #frame({ event, data }: Extract<HubMessage, { kind: 'frame' }>): void {
-    if (event === 'states') return states.learn((data as StatesSignal).states);
+    if (event === 'states') return this.#states.learn((data as StatesSignal).states);
     if (event === 'needs') {
       const { thread, needs: all } = data as NeedsSignal;
-      return needs.take(thread, all);
+      return this.#needs.take(thread, all);
     }
-    if (event === 'sessions') return sessions.loadSoon();
-    if (event === 'signed-out') return session.lost();
+    if (event === 'sessions') return this.#sessions.loadSoon();
+    if (event === 'signed-out') return this.#session.lost();
     if (event === 'message') this.#ring(data as Bell);
   }
 
   #ring(bell: Bell): void {
     // A notification of a session's home or of a link is also one of the session.
-    if (sessions.isHome(bell.thread) || sessions.isLink(bell.thread)) sessions.loadSoon();
+    if (this.#sessions.isHome(bell.thread) || this.#sessions.isLink(bell.thread)) this.#sessions.loadSoon();
     const thread = this.threads.get(bell.thread);
     if (!thread) return void this.list();
     // An open room may already have the event.
@@ -316,9 +352,9 @@ class Hall {
   learn(id: string, events: readonly Envelope[], after: number, through: number): void {
     const thread = this.threads.get(id);
     if (!thread) return;
-    const mark = reads.mark(id) ?? 0;
+    const mark = this.#reads.mark(id) ?? 0;
     const messages = events.filter((event) => event.type === 'message' && typeof event.content === 'string');
-    const fresh = messages.filter((event) => event.seq > mark && event.from !== ME);
+    const fresh = messages.filter((event) => event.seq > mark && event.from !== this.#me.id);
     const last = messages.at(-1);
     const renamed = events.findLast((event) => event.type === 'thread.renamed');
     const archiving = events.findLast(
@@ -334,15 +370,15 @@ class Hall {
       line: last ? (last.meta?.redacted ? 'erased' : summary(String(last.content), 80)) : thread.line,
       // Unread messages before `after` are known only from the server's count.
       unread: after <= mark ? fresh.length : Math.max(fresh.length, thread.unread),
-      direct: fresh.some(isToMe) || (after > mark && thread.direct),
+      direct: fresh.some((event) => isTo(this.#me.id, event)) || (after > mark && thread.direct),
     });
   }
 
   /** Records that everything up to a position was read. */
   read(id: string, seq: number): void {
-    reads.advance(id, seq);
+    this.#reads.advance(id, seq);
     const thread = this.threads.get(id);
-    if (thread && thread.unread > 0 && (reads.mark(id) ?? 0) >= thread.known)
+    if (thread && thread.unread > 0 && (this.#reads.mark(id) ?? 0) >= thread.known)
       this.threads.set(id, { ...thread, unread: 0, direct: false });
   }
 
@@ -353,13 +389,13 @@ class Hall {
     clients: readonly AgentEntry[],
     inTerminals: readonly string[] = [],
   ): Promise<string> {
-    const created = await post<{ id: string; name: string }>('/threads', { name, from: ME, policy });
+    const created = await post<{ id: string; name: string }>('/threads', { name, from: this.#me.id, policy });
     const ofClients = clients.map((agent) => {
       const profile = { ...agent.profile, client: agent.client, model: agent.profile.model ?? agent.client };
       return { participant_id: agent.client, profile };
     });
     for (const invite of [...ofClients, ...inTerminals.map((session) => ({ profile: { session } }))])
-      await post(`/threads/${created.id}/events`, { type: 'control', from: ME, content: { invite } });
+      await post(`/threads/${created.id}/events`, { type: 'control', from: this.#me.id, content: { invite } });
     await this.list();
     return created.id;
   }
@@ -373,14 +409,12 @@ class Hall {
 
   /** Returns the name of a participant of a conversation. */
   nameIn(thread: string, id: string): string {
-    return this.threads.get(thread)?.names?.[id] ?? sessions.find(id)?.name ?? id;
+    return this.threads.get(thread)?.names?.[id] ?? this.#sessions.find(id)?.name ?? id;
   }
 }
 
-/** True if a message is addressed to you or names you. */
-function isToMe(event: Envelope): boolean {
-  const named = new RegExp(`(?:^|[\\s(])@${ME.replaceAll('.', '\\.')}(?![\\w:-])`, 'i');
-  return event.to === ME || (event.meta?.mentions ?? []).includes(ME) || named.test(String(event.content));
+/** True if a message is addressed to a person or names that person. */
+function isTo(me: string, event: Envelope): boolean {
+  const named = new RegExp(`(?:^|[\\s(])@${me.replaceAll('.', '\\.')}(?![\\w:-])`, 'i');
+  return event.to === me || (event.meta?.mentions ?? []).includes(me) || named.test(String(event.content));
 }
-
-export const hall = new Hall();

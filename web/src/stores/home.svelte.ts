@@ -1,12 +1,12 @@
 /** The choices on the home view: the open need, and the conversation beside it. */
 
 import type { Need } from '../lib/types';
-import { needs } from './needs.svelte';
+import type { Needs } from './needs.svelte';
 
 /** Time in which a card that opened by itself takes no key. */
 const HELD_MS = 500;
 
-class Home {
+export class Home {
   /** Id of the need that the person opened. */
   #chosen = $state<string | null>(null);
   /** The conversation that the person chose to look at. */
@@ -19,10 +19,16 @@ class Home {
   #moved = false;
   #readyAt = 0;
 
+  #needs: Needs;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
   /** The open need. After the last one goes, the one that took its place is open. */
   current = $derived.by<Need | null>(() => {
-    const at = needs.list.findIndex((need) => need.id === this.#chosen);
-    return needs.list[at >= 0 ? at : Math.min(this.#place, needs.list.length - 1)] ?? null;
+    const at = this.#needs.list.findIndex((need) => need.id === this.#chosen);
+    return this.#needs.list[at >= 0 ? at : Math.min(this.#place, this.#needs.list.length - 1)] ?? null;
   });
 
   /** The conversation to show beside: the chosen one, or that of the open need. */
@@ -40,7 +46,7 @@ class Home {
     this.#chosen = id;
     this.#place = Math.max(
       0,
-      needs.list.findIndex((need) => need.id === id),
+      this.#needs.list.findIndex((need) => need.id === id),
     );
     return true;
   }
@@ -64,8 +70,8 @@ class Home {
   }
 
   step(step: number): void {
-    const at = needs.list.findIndex((need) => need.id === this.current?.id);
-    const next = needs.list[Math.min(Math.max(at + step, 0), needs.list.length - 1)];
+    const at = this.#needs.list.findIndex((need) => need.id === this.current?.id);
+    const next = this.#needs.list[Math.min(Math.max(at + step, 0), this.#needs.list.length - 1)];
     if (next) this.choose(next.id);
   }
 
@@ -75,5 +81,3 @@ class Home {
     this.sheet = true;
   }
 }
-
-export const home = new Home();

@@ -1,8 +1,14 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { flushSync } from 'svelte';
 import type { Need } from '../lib/types';
-import { home } from './home.svelte';
-import { needs } from './needs.svelte';
+import { Home } from './home.svelte';
+import { Me } from './me.svelte';
+import { Needs } from './needs.svelte';
+import { Reads } from './reads.svelte';
+
+const me = new Me();
+const needs = new Needs(me, new Reads(me));
+const home = new Home(needs);
 
 const need = (id: string, since: string): Need => ({ id, kind: 'permission', thread: id, title: id, since });
 const key = (repeat = false) => new KeyboardEvent('keydown', { key: '1', repeat });

@@ -2,7 +2,7 @@
 
 import type { Invited } from '../lib/types';
 
-class Invitation {
+export class Invitation {
   of = $state.raw<Invited | null>(null);
 
   edit(entry: Invited): void {
@@ -13,5 +13,3 @@ class Invitation {
     this.of = null;
   }
 }
-
-export const invitation = new Invitation();

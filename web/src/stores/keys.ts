@@ -2,15 +2,9 @@
 
 import { WIDE } from '../lib/layout';
 import { stop } from './actions';
-import { finder } from './finder.svelte';
 import type { Room } from './room.svelte';
-import { hall } from './hall.svelte';
-import { rooms } from './rooms.svelte';
-import { router } from './router.svelte';
-import { sessions } from './sessions.svelte';
-import { settings } from './settings.svelte';
-import { states } from './states.svelte';
-import { ui, type Dialog } from './ui.svelte';
+import type { Dialog } from './ui.svelte';
+import { finder, hall, rooms, router, sessions, settings, states, ui } from './app';
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null;

@@ -37,7 +37,7 @@ const PROBE_MS = 1_000;
 /** Without an answer for this long, the connection is given up. */
 const PROBE_MS_MAX = 5_000;
 
-class Live {
+export class Live {
   /** True if the server does not answer, although the connection stands. */
   stalled = $state(false);
   /** Resolves when the hub has told how the connection is, or does not tell in time. */
@@ -211,5 +211,3 @@ class Live {
 function turnsThread(data: Record<string, unknown>): string {
   return String(data['turn']).replace(/\.\d+$/, '');
 }
-
-export const live = new Live();

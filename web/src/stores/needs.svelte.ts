@@ -3,14 +3,22 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { get } from '../lib/client';
 import type { Need } from '../lib/types';
-import { ME } from '../lib/words';
-import { reads } from './reads.svelte';
+import type { Reads } from './reads.svelte';
+import type { Me } from './me.svelte';
 
-class Needs {
+export class Needs {
   #all = new SvelteMap<string, Need[]>();
   /** Needs that were answered here, with their threads. They stay away until the server says so. */
   #answered = new SvelteMap<string, string>();
   #loading: Promise<void> | null = null;
+
+  #me: Me;
+  #reads: Reads;
+
+  constructor(me: Me, reads: Reads) {
+    this.#me = me;
+    this.#reads = reads;
+  }
 
   /** Oldest first. What your mark has passed is not among them. */
   list = $derived.by(() =>
@@ -22,7 +30,7 @@ class Needs {
 
   #waits(need: Need): boolean {
     if (this.#answered.has(need.id)) return false;
-    return !need.passed_at || (reads.mark(need.thread) ?? 0) < need.passed_at;
+    return !need.passed_at || (this.#reads.mark(need.thread) ?? 0) < need.passed_at;
   }
 
   in(thread: string): Need[] {
@@ -54,7 +62,7 @@ class Needs {
 
   async #load(): Promise<void> {
     try {
-      const { needs } = await get<{ needs: Need[] }>(`/needs?as=${ME}`);
+      const { needs } = await get<{ needs: Need[] }>(`/needs?as=${this.#me.id}`);
       this.takeAll(needs);
     } catch {
       // The next connection asks again.
@@ -69,7 +77,7 @@ class Needs {
   /** Records that you have seen a need that asks for no answer. Returns false for another one. */
   done(need: Need): boolean {
     if (!need.passed_at) return false;
-    reads.advance(need.thread, need.passed_at);
+    this.#reads.advance(need.thread, need.passed_at);
     return true;
   }
 
@@ -81,5 +89,3 @@ class Needs {
 function byAge(one: Need, other: Need): number {
   return (one.since ?? '') < (other.since ?? '') ? -1 : 1;
 }
-
-export const needs = new Needs();

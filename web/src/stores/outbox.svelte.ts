@@ -8,8 +8,8 @@ import { SvelteMap } from 'svelte/reactivity';
 import { load, names, save } from '../lib/storage';
 import type { Accepted, Envelope } from '../lib/types';
 import { warningSentences } from '../lib/warnings';
-import { ME } from '../lib/words';
-import { ui } from './ui.svelte';
+import type { Me } from './me.svelte';
+import type { Ui } from './ui.svelte';
 
 export interface Pending {
   key: string;
@@ -56,6 +56,8 @@ export class Outbox {
   /** Called after a command ran. */
   ran: () => void = () => {};
   #thread: string;
+  #me: Me;
+  #ui: Ui;
   /** Row keys of events that began as echoes, so that their rows stay the same. */
   #keys = new Map<string, string>();
   /** Keys of all items that were ever in this outbox. Other stored items belong to other tabs. */
@@ -65,8 +67,10 @@ export class Outbox {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #going = false;
 
-  constructor(thread: string, sends: boolean) {
+  constructor(thread: string, me: Me, ui: Ui, sends: boolean) {
     this.#thread = thread;
+    this.#me = me;
+    this.#ui = ui;
     // An item that a reload cut off may have arrived. Its key makes sending it again harmless.
     this.items = this.#stored().filter((item) => !item.event);
     this.items.forEach((item) => this.#own.add(item.key));
@@ -152,18 +156,18 @@ export class Outbox {
 
   async #say(item: Pending): Promise<void> {
     const meta = item.replyTo ? { meta: { reply_to: item.replyTo } } : {};
-    const body = { type: 'message', from: ME, to: item.to, content: item.text, ...meta };
+    const body = { type: 'message', from: this.#me.id, to: item.to, content: item.text, ...meta };
     const answer = await post<Accepted>(`/threads/${this.#thread}/events`, body, item.key);
     const warnings = warningSentences(answer.warnings ?? []);
     if (answer.event) this.#warnings.set(answer.event.id, warnings);
-    else warnings.forEach((warning) => ui.tell(warning));
+    else warnings.forEach((warning) => this.#ui.tell(warning));
     if (answer.event) this.#replace({ ...item, event: answer.event.id });
     else this.drop(item.key);
     if (answer.event) this.arrived(answer.event);
   }
 
   async #run({ key, text }: Pending): Promise<void> {
-    const answer = await order(this.#thread, text, key);
+    const answer = await order(this.#me.id, this.#thread, text, key);
     this.drop(key);
     this.answers = [...this.answers, { key, command: text, text: answer }];
     this.ran();
@@ -171,7 +175,7 @@ export class Outbox {
 
   /** Removes the echo of an event that arrived. The event's row takes over the echo's key. */
   settle(event: Envelope): void {
-    if (event.type !== 'message' || event.from !== ME || this.#keys.has(event.id)) return;
+    if (event.type !== 'message' || event.from !== this.#me.id || this.#keys.has(event.id)) return;
     const isSame = (item: Pending) =>
       item.event
         ? item.event === event.id
@@ -236,8 +240,8 @@ export class Outbox {
 }
 
 /** Runs a slash command now. Returns the server's answer. */
-export async function order(thread: string, text: string, key: string): Promise<string> {
-  return (await post<{ text: string }>(`/threads/${thread}/commands`, { from: ME, text }, key)).text;
+export async function order(from: string, thread: string, text: string, key: string): Promise<string> {
+  return (await post<{ text: string }>(`/threads/${thread}/commands`, { from, text }, key)).text;
 }
 
 /**
@@ -256,11 +260,18 @@ export function waitsFor(error: unknown): { why: string; ms: number } | null {
  * The outboxes of all conversations with unsent items. All of them send, whichever conversation is
  * open.
  */
-class Outboxes {
+export class Outboxes {
   #all = new Map<string, Outbox>();
+  #me: Me;
+  #ui: Ui;
+
+  constructor(me: Me, ui: Ui) {
+    this.#me = me;
+    this.#ui = ui;
+  }
 
   of(thread: string, sends = true): Outbox {
-    const outbox = this.#all.get(thread) ?? new Outbox(thread, sends);
+    const outbox = this.#all.get(thread) ?? new Outbox(thread, this.#me, this.#ui, sends);
     this.#all.set(thread, outbox);
     return outbox;
   }
@@ -283,5 +294,3 @@ class Outboxes {
     this.#all.forEach((outbox) => void outbox.goOn());
   }
 }
-
-export const outboxes = new Outboxes();

@@ -5,7 +5,7 @@
 
 import { ApiError, post } from '../lib/client';
 import type { Unasked } from '../lib/types';
-import { ME } from '../lib/words';
+import { me } from './app';
 
 export interface Forecast {
   participant: string;
@@ -45,7 +45,7 @@ export class Preview {
       const answer = await post<{ forecast: Forecast[]; unasked?: Unasked; stray?: Unasked }>(
         `/threads/${thread}/preview`,
         {
-          from: ME,
+          from: me.id,
           to,
           content,
           ...reply,

@@ -8,7 +8,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { ApiError, put } from '../lib/client';
 import { load, save, watch } from '../lib/storage';
 import type { ReadMark } from '../lib/types';
-import { ME } from '../lib/words';
+import type { Me } from './me.svelte';
 
 const UNTOLD = 'read';
 const AGAIN = 'unread';
@@ -19,15 +19,17 @@ function saved(name: string): Map<string, number> {
   return new Map(Object.entries(load<Record<string, number>>(name, {})));
 }
 
-class Reads {
+export class Reads {
   #marks = new SvelteMap<string, number>();
   #again = new SvelteMap<string, number>(saved(AGAIN));
   /** Positions that the server does not know yet. */
   #untold = saved(UNTOLD);
   #waiting = new Map<string, (mark: number) => void>();
+  #me: Me;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor() {
+  constructor(me: Me) {
+    this.#me = me;
     this.#untold.forEach((seq, thread) => this.#marks.set(thread, seq));
     watch(UNTOLD, () => saved(UNTOLD).forEach((seq, thread) => this.#raise(thread, seq)));
   }
@@ -94,7 +96,7 @@ class Reads {
   }
 
   async #tellOne(thread: string, seq: number): Promise<void> {
-    await put<ReadMark>(`/threads/${thread}/read`, { from: ME, seq });
+    await put<ReadMark>(`/threads/${thread}/read`, { from: this.#me.id, seq });
     // A later position may have come meanwhile. It is still to be sent.
     if (this.#untold.get(thread) !== seq) return;
     this.#untold.delete(thread);
@@ -113,5 +115,3 @@ class Reads {
     save(AGAIN, this.#again.size > 0 ? Object.fromEntries(this.#again) : null);
   }
 }
-
-export const reads = new Reads();

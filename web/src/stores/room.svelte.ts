@@ -1,27 +1,43 @@
 /** One open conversation: its history, its stream and its floor, and the way between them. */
 
 import { isAboutBudgets } from '../lib/budgets';
-import { ApiError, get, tellDeletion } from '../lib/client';
+import { ApiError, tellDeletion } from '../lib/client';
 import { summary } from '../lib/markdown';
 import { huesOf } from '../lib/palette';
 import { askedInNoTurn } from '../lib/permissions';
 import type { Envelope, PermissionEvent, StateAnswer } from '../lib/types';
-import { ME, SERVER } from '../lib/words';
+import type { Names } from '../lib/names';
+import { SERVER } from '../lib/words';
+import type { Channels } from './channels.svelte';
 import { Circle } from './circle.svelte';
 import { ChatDeliveries } from './deliveries.svelte';
 import { Floor } from './floor.svelte';
-import { hall } from './hall.svelte';
+import type { Hall } from './hall.svelte';
 import { History } from './history.svelte';
-import { live } from './live.svelte';
-import { outboxes, type Outbox } from './outbox.svelte';
-import { reads } from './reads.svelte';
-import { RoomStream } from './room-stream.svelte';
-import { sessions } from './sessions.svelte';
+import type { Me } from './me.svelte';
+import type { Outbox, Outboxes } from './outbox.svelte';
+import type { Reads } from './reads.svelte';
+import { RoomStream, type Followable } from './room-stream.svelte';
+import type { Sessions } from './sessions.svelte';
 import { Spending } from './spending.svelte';
-import { states } from './states.svelte';
-import { ui } from './ui.svelte';
+import type { States } from './states.svelte';
+import type { Ui } from './ui.svelte';
 
 export type Phase = 'loading' | 'ready' | 'missing' | 'failed' | 'deleted';
+
+/** The parts of the page that a room uses. */
+export interface RoomParts {
+  get: <T>(path: string) => Promise<T>;
+  me: Me;
+  live: Followable;
+  hall: Pick<Hall, 'learn'>;
+  reads: Pick<Reads, 'before'>;
+  states: Pick<States, 'learn'>;
+  sessions: Pick<Sessions, 'find'>;
+  outboxes: Pick<Outboxes, 'of'>;
+  channels: Channels;
+  ui: Ui;
+}
 
 export class Room {
   readonly id: string;
@@ -43,20 +59,24 @@ export class Room {
   /** The gathering, if the conversation is one. */
   readonly circle: Circle;
 
-  constructor(id: string) {
+  #parts: RoomParts;
+
+  constructor(id: string, parts: RoomParts) {
     this.id = id;
+    this.#parts = parts;
+    const { me, live, channels, ui } = parts;
     const ask = <T>(path: string) => this.#ask<T>(path);
-    this.outbox = outboxes.of(id);
+    this.outbox = parts.outboxes.of(id);
     this.outbox.arrived = (event) => this.#answered(event);
     this.outbox.ran = () => this.floor.askSoon();
-    this.spending = new Spending(id);
-    this.deliveries = new ChatDeliveries(id);
-    this.circle = new Circle(id, () => this.floor.invited);
+    this.spending = new Spending(id, me);
+    this.deliveries = new ChatDeliveries(id, channels, ui);
+    this.circle = new Circle(id, me, () => this.floor.invited);
     this.history = new History(ask, {
       keyOf: (event) => this.outbox.keyOf(event),
       // The answer to a post may have come before its event was loaded.
       loaded: (events) => this.outbox.settleSent(events),
-      newest: (events, after, through) => hall.learn(id, events, after, through),
+      newest: (events, after, through) => this.#parts.hall.learn(id, events, after, through),
     });
     this.floor = new Floor(ask, this.history, (answer) => this.#stated(answer));
     this.stream = new RoomStream(id, live, ask, {
@@ -71,20 +91,27 @@ export class Room {
   /** Colours, by id. A session has the colour of its own name, whatever it is called here. */
   #hues = $derived.by(() => {
     const inOrder = [...this.floor.invited].sort((a, b) => a.color - b.color);
-    const hues = huesOf(inOrder.map((entry) => sessions.find(entry.profile.session ?? null)?.name ?? entry.id));
+    const hues = huesOf(
+      inOrder.map((entry) => this.#parts.sessions.find(entry.profile.session ?? null)?.name ?? entry.id),
+    );
     return new Map(inOrder.map((entry, index) => [entry.id, hues[index]]));
   });
 
   /** Returns a participant's colour; null for you, undefined for those who are not invited. */
   hueOf(id: string): number | null | undefined {
-    return id === ME ? null : this.#hues.get(id);
+    return id === this.#parts.me.id ? null : this.#hues.get(id);
   }
 
   /** Returns the name shown for a participant. */
   nameOf(id: string): string {
-    if (id === ME) return 'You';
+    if (id === this.#parts.me.id) return 'You';
     if (id === SERVER) return 'Moothall';
     return this.floor.participant(id)?.profile.nickname ?? this.circle.nameOf(id) ?? id;
+  }
+
+  /** The names for all ids, as the person of the page sees them. */
+  get names(): Names {
+    return Object.assign((id: string) => this.nameOf(id), { me: this.#parts.me.id });
   }
 
   /** Opens the room at its end, or around a position. */
@@ -93,7 +120,7 @@ export class Room {
       await this.floor.ask();
       this.newUntil = this.history.head;
       // In a conversation that was never read, everything is new, so a mark is not needed.
-      void reads.before(this.id).then((mark) => (this.newAfter = mark || null));
+      void this.#parts.reads.before(this.id).then((mark) => (this.newAfter = mark || null));
       await this.history.open(seq);
       this.phase = 'ready';
       this.connect();
@@ -148,7 +175,7 @@ export class Room {
 
   /** Requests a part of the conversation. Answers after a deletion are discarded. */
   async #ask<T>(path: string): Promise<T> {
-    const answer = await get<T>(`/threads/${this.id}/${path}`);
+    const answer = await this.#parts.get<T>(`/threads/${this.id}/${path}`);
     if (this.#isOver()) throw new ApiError(410, 'thread_deleted', 'The conversation was deleted.');
     return answer;
   }
@@ -159,7 +186,7 @@ export class Room {
 
   /** Hands the server's answer about the state to the parts that need it. */
   async #stated({ state, name, head }: StateAnswer): Promise<void> {
-    states.learn(state.participants.invited.map((entry) => entry.doing));
+    this.#parts.states.learn(state.participants.invited.map((entry) => entry.doing));
     this.name = name;
     this.deliveries.learn(state.chats ?? []);
     if (state.policy.name === 'talking_piece') this.circle.open();
@@ -216,13 +243,14 @@ export class Room {
     if (event.type === 'thread.renamed') this.name = String(event.content);
     if (event.type === 'message') {
       if (event.meta?.turn) this.stream.end(event.meta.turn);
-      if (event.from !== ME) ui.say(`${this.nameOf(event.from)}: ${summary(String(event.content), 400)}`);
+      if (event.from !== this.#parts.me.id)
+        this.#parts.ui.say(`${this.nameOf(event.from)}: ${summary(String(event.content), 400)}`);
     }
     this.floor.askSoon();
   }
 
   #asked(content: PermissionEvent): void {
-    if (content.event === 'requested') ui.say(`${this.nameOf(content.participant)} asks for permission`);
+    if (content.event === 'requested') this.#parts.ui.say(`${this.nameOf(content.participant)} asks for permission`);
   }
 
   #turnEnded(event: Envelope): void {

@@ -3,7 +3,7 @@
  * position.
  */
 
-import { Room } from './room.svelte';
+import { Room, type RoomParts } from './room.svelte';
 
 const KEPT = 8;
 /**
@@ -16,22 +16,24 @@ const HIDDEN_MS = 60_000;
  * Makes a room that outlives the effect that opens it. Otherwise its derived values would stand
  * still once that effect runs again.
  */
-function made(id: string): Room {
+function made(id: string, parts: RoomParts): Room {
   let room: Room | undefined;
   $effect.root(() => {
-    room = new Room(id);
+    room = new Room(id, parts);
   });
   return room as Room;
 }
 
-class Rooms {
+export class Rooms {
   current = $state.raw<Room | null>(null);
   /** The room that home shows beside its list. */
   beside = $state.raw<Room | null>(null);
   #rooms = new Map<string, Room>();
+  #parts: RoomParts;
   #hidden: ReturnType<typeof setTimeout> | undefined;
 
-  constructor() {
+  constructor(parts: RoomParts) {
+    this.#parts = parts;
     document.addEventListener('visibilitychange', () => {
       clearTimeout(this.#hidden);
       if (document.visibilityState === 'visible') this.current?.resume();
@@ -56,7 +58,7 @@ class Rooms {
   }
 
   #kept(id: string): Room {
-    const room = this.#rooms.get(id) ?? made(id);
+    const room = this.#rooms.get(id) ?? made(id, this.#parts);
     this.#rooms.delete(id);
     this.#rooms.set(id, room);
     this.#forget();
@@ -82,5 +84,3 @@ class Rooms {
     }
   }
 }
-
-export const rooms = new Rooms();

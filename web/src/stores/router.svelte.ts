@@ -37,7 +37,7 @@ export function linkToSession(session: string | null): string {
   return session ? `/t/${session}/terminal` : AGENTS;
 }
 
-class Router {
+export class Router {
   place = $state.raw<Place>(read(location));
 
   constructor() {
@@ -69,8 +69,6 @@ class Router {
     if (session) history.replaceState(null, '', linkToSession(session) + location.hash);
   }
 }
-
-export const router = new Router();
 
 /**
  * Returns a click handler for links within the page. Follows them here, unless the person asks for

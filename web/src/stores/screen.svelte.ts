@@ -3,8 +3,7 @@
 import { get } from '../lib/client';
 import { shellCommand } from '../lib/sessions';
 import type { FollowSignal, ScreenEntry } from '../lib/types';
-import { live } from './live.svelte';
-import { sessions } from './sessions.svelte';
+import { live, sessions } from './app';
 
 /** Returns the command that shows the session's terminal on the server's computer. */
 export async function attachCommand(id: string): Promise<string> {

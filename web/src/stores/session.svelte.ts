@@ -1,10 +1,10 @@
 /** The identity of this browser on the server, signing in and signing out. */
 
 import { ApiError, heed, post, sentence } from '../lib/client';
-import { become } from '../lib/words';
-import { live } from './live.svelte';
-import { router } from './router.svelte';
-import { ui } from './ui.svelte';
+import type { Live } from './live.svelte';
+import type { Router } from './router.svelte';
+import type { Ui } from './ui.svelte';
+import type { Me } from './me.svelte';
 
 export interface WhoAmI {
   mode: 'local' | 'token';
@@ -22,7 +22,7 @@ export interface WhoAmI {
  */
 const KEY = /^#(key|join)=([A-Za-z0-9_]{1,256})$/;
 
-class Session {
+export class Session {
   who = $state.raw<WhoAmI | null>(null);
   /** True if the page shows only the sign-in. */
   needed = $state(false);
@@ -31,6 +31,18 @@ class Session {
   #invited = false;
   /** The reason why the last sign-in failed. */
   fault = $state<string | null>(null);
+
+  #me: Me;
+  #live: Live;
+  #router: Router;
+  #ui: Ui;
+
+  constructor(me: Me, live: Live, router: Router, ui: Ui) {
+    this.#me = me;
+    this.#live = live;
+    this.#router = router;
+    this.#ui = ui;
+  }
 
   /**
    * True if the server does not know this browser. The server then refuses actions that agents must
@@ -47,7 +59,7 @@ class Session {
       history.replaceState(history.state, '', location.pathname + location.search);
       const who = await this.#present(key);
       this.#invited = kind === 'join';
-      if (this.#invited && who?.threads?.length === 1) router.go(who.threads[0]!);
+      if (this.#invited && who?.threads?.length === 1) this.#router.go(who.threads[0]!);
     }
     heed((error) => this.#refused(error));
     // A link with a key may be opened in a tab that shows the page already.
@@ -58,8 +70,8 @@ class Session {
   learn(who: WhoAmI): void {
     this.who = who;
     this.needed = false;
-    if (who.principal) become(who.principal.id);
-    live.become(`${who.principal?.id ?? ''}/${who.token ?? ''}`);
+    if (who.principal) this.#me.id = who.principal.id;
+    this.#live.become(`${who.principal?.id ?? ''}/${who.token ?? ''}`);
     this.#turnedAway();
   }
 
@@ -74,7 +86,7 @@ class Session {
     if (!key) return;
     history.replaceState(history.state, '', location.pathname + location.search);
     await this.signIn(key);
-    if (this.fault !== null && !this.needed) ui.tell(this.fault, { bad: true });
+    if (this.fault !== null && !this.needed) this.#ui.tell(this.fault, { bad: true });
   }
 
   /** Signs in with a typed key. The page then reloads with the new identity. */
@@ -84,7 +96,7 @@ class Session {
   }
 
   async signOut(): Promise<void> {
-    if (await ui.attempt('Signing out', () => post('/session/end', {}))) location.reload();
+    if (await this.#ui.attempt('Signing out', () => post('/session/end', {}))) location.reload();
   }
 
   /** Reloads the page after the credential was revoked or has expired. */
@@ -111,7 +123,7 @@ class Session {
     // A signed-in person may open the invitation again, which is not a failure.
     if (this.who?.principal) this.fault = null;
     else this.fault = 'That invitation does not work. It may be used, expired or mistyped. Ask for another one.';
-    if (this.fault !== null && !this.needed) ui.tell(this.fault, { bad: true });
+    if (this.fault !== null && !this.needed) this.#ui.tell(this.fault, { bad: true });
   }
 
   #ask(error: ApiError): void {
@@ -125,8 +137,6 @@ class Session {
    */
   #refused(error: ApiError): void {
     if (error.asksWho) this.#ask(error);
-    else if (!this.who?.principal) ui.open('sign-in');
+    else if (!this.who?.principal) this.#ui.open('sign-in');
   }
 }
-
-export const session = new Session();

@@ -4,13 +4,13 @@ import { ApiError, erase, get, post, sentence } from '../lib/client';
 import { hueOf } from '../lib/palette';
 import { isLive } from '../lib/sessions';
 import type { HallSessions, LinkEntry, LinkList, NewLinkMember, ProgramEntry, SessionEntry } from '../lib/types';
-import { ME } from '../lib/words';
-import { ui } from './ui.svelte';
+import type { Ui } from './ui.svelte';
+import type { Me } from './me.svelte';
 
 /** Delay before loading: a notification rarely comes alone. */
 const SOON_MS = 300;
 
-class Sessions {
+export class Sessions {
   /** The sessions in the order in which they began. Ended ones are loaded with the list of agents. */
   all = $state.raw<SessionEntry[]>([]);
   /** Ids of ended sessions, as far as they are known from the start of the page. */
@@ -33,6 +33,14 @@ class Sessions {
   #again = false;
 
   #soon: ReturnType<typeof setTimeout> | undefined;
+
+  #me: Me;
+  #ui: Ui;
+
+  constructor(me: Me, ui: Ui) {
+    this.#me = me;
+    this.#ui = ui;
+  }
 
   /** Takes the sessions from the start of the page. Without them, `why` is the server's reason. */
   begin(start: HallSessions | null, why: string): void {
@@ -110,29 +118,29 @@ class Sessions {
 
   /** Starts a program. Returns the id of its session. */
   async start(client: string, cwd: string, name: string): Promise<string> {
-    const given = { client, from: ME, ...(cwd ? { cwd } : {}), ...(name ? { name } : {}) };
+    const given = { client, from: this.#me.id, ...(cwd ? { cwd } : {}), ...(name ? { name } : {}) };
     const { id } = await post<SessionEntry>('/sessions', given);
     await this.load();
     return id;
   }
 
   interrupt(id: string): Promise<boolean> {
-    return ui.attempt('Interrupting', async () => {
-      await post(`/sessions/${id}/interrupt`, { from: ME });
-      ui.say('Interrupted');
+    return this.#ui.attempt('Interrupting', async () => {
+      await post(`/sessions/${id}/interrupt`, { from: this.#me.id });
+      this.#ui.say('Interrupted');
       void this.load();
     });
   }
 
   async end(id: string): Promise<void> {
-    await post(`/sessions/${id}/end`, { from: ME });
+    await post(`/sessions/${id}/end`, { from: this.#me.id });
     await this.load();
   }
 
   resume(id: string): Promise<boolean> {
-    return ui.attempt('Resuming', async () => {
-      await post(`/sessions/${id}/resume`, { from: ME });
-      ui.say('Resumed');
+    return this.#ui.attempt('Resuming', async () => {
+      await post(`/sessions/${id}/resume`, { from: this.#me.id });
+      this.#ui.say('Resumed');
       await this.load();
     });
   }
@@ -145,16 +153,14 @@ class Sessions {
 
   /** Links sessions. Returns true if exactly these were linked before. */
   async link(members: NewLinkMember[], title: string): Promise<boolean> {
-    const given = { members, from: ME, ...(title ? { title } : {}) };
+    const given = { members, from: this.#me.id, ...(title ? { title } : {}) };
     const { link_state } = await post<{ link_state: string }>('/links', given);
     await this.load();
     return link_state === 'reused';
   }
 
   async closeLink(id: string): Promise<void> {
-    await post(`/links/${id}/close`, { from: ME });
+    await post(`/links/${id}/close`, { from: this.#me.id });
     await this.load();
   }
 }
-
-export const sessions = new Sessions();

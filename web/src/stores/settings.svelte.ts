@@ -24,7 +24,7 @@ const DEFAULTS: Saved = {
   notifyWords: false,
 };
 
-class Settings {
+export class Settings {
   #saved = $state<Saved>({ ...DEFAULTS, ...load<globalThis.Partial<Saved>>('settings', {}) });
 
   #dark = matchMedia('(prefers-color-scheme: dark)');
@@ -104,5 +104,3 @@ class Settings {
     document.documentElement.dataset['theme'] = theme !== 'system' ? theme : this.#dark.matches ? 'dark' : 'light';
   }
 }
-
-export const settings = new Settings();

@@ -1,11 +1,11 @@
 /** Costs of a conversation's turns for each agent, and its budgets. */
 
 import { SvelteMap } from 'svelte/reactivity';
-import { get, post } from '../lib/client';
+import { get, post, sendControl } from '../lib/client';
 import { keyOf, type Spent } from '../lib/budgets';
 import type { UsageAnswer, UsageRow } from '../lib/types';
 import { halfMinutes } from './clock.svelte';
-import { control } from './actions';
+import type { Me } from './me.svelte';
 
 const SOON_MS = 300;
 
@@ -15,13 +15,15 @@ export class Spending {
   /** The most expensive agents come first. */
   agents = $derived<UsageRow[]>((this.used?.rows ?? []).filter((row) => row.agent !== undefined));
   #thread: string;
+  #me: Me;
   #asked = 0;
   #soon: ReturnType<typeof setTimeout> | undefined;
   /** Budgets raised from this page, each with its limit before the raise. */
   #raised = new SvelteMap<string, number>();
 
-  constructor(thread: string) {
+  constructor(thread: string, me: Me) {
     this.#thread = thread;
+    this.#me = me;
   }
 
   /** Loads soon: turns rarely end alone. */
@@ -59,17 +61,10 @@ export class Spending {
   /** Raises a budget for a time in seconds: by turns per hour, or by money per day. */
   async raise(spent: Spent, by: number, seconds: number): Promise<void> {
     const more = { ...(spent.measure === 'cost_micros' ? { cost: by } : { turns: by }), seconds };
-    if (spent.budget === 'conversation') await control(this.#thread, { budget: more });
+    if (spent.budget === 'conversation') await sendControl(this.#me.id, this.#thread, { budget: more });
     else
       await post('/budgets/raise', { budget: spent.budget, ...(spent.whose ? { whose: spent.whose } : {}), ...more });
     this.#raised.set(keyOf(spent), spent.limit);
     await this.load();
   }
 }
-
-/** The budget that the dialog raises. */
-class Raising {
-  of = $state.raw<Spent | null>(null);
-}
-
-export const raising = new Raising();

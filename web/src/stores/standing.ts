@@ -3,9 +3,8 @@
 import { seconds } from '../lib/time';
 import type { Invited, Occupation, OpenTurn } from '../lib/types';
 import { tenths } from './clock.svelte';
-import { hall } from './hall.svelte';
 import type { Room } from './room.svelte';
-import { states } from './states.svelte';
+import { hall, states } from './app';
 
 export type Tone = 'idle' | 'busy' | 'next' | 'off' | 'muted';
 

@@ -3,14 +3,21 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { get } from '../lib/client';
 import type { Occupation, SessionEntry } from '../lib/types';
-import { ME, SERVER } from '../lib/words';
+import { SERVER } from '../lib/words';
+import type { Me } from './me.svelte';
 
 /** Words of participants that do something, or are about to. */
 const AT_WORK = new Set(['asks', 'writing', 'working', 'thinking', 'waits', 'queued', 'paused']);
 
-class States {
+export class States {
   /** Thread → participant → state. */
   #all = new SvelteMap<string, SvelteMap<string, Occupation>>();
+
+  #me: Me;
+
+  constructor(me: Me) {
+    this.#me = me;
+  }
 
   /** Takes states of the server. Those of other participants stay. */
   learn(states: readonly (Occupation | null | undefined)[]): void {
@@ -51,21 +58,19 @@ class States {
 
   /** Returns the others that do something in a conversation, those that ask first. */
   busyIn(thread: string): Occupation[] {
-    const there = [...(this.#all.get(thread)?.values() ?? [])].filter((state) => !isOwn(state));
+    const there = [...(this.#all.get(thread)?.values() ?? [])].filter((state) => !this.#isOwn(state));
     const busy = there.filter((state) => ['asks', 'writing', 'working', 'thinking'].includes(state.word));
     return busy.sort((one, other) => Number(other.word === 'asks') - Number(one.word === 'asks'));
   }
 
   /** The participants that do something, or are about to, in any conversation. */
-  atWork = $derived.by(() => this.#every().filter((state) => AT_WORK.has(state.word) && !isOwn(state)));
+  atWork = $derived.by(() => this.#every().filter((state) => AT_WORK.has(state.word) && !this.#isOwn(state)));
+
+  #isOwn({ participant }: Occupation): boolean {
+    return participant === this.#me.id || participant === SERVER;
+  }
 
   #every(): Occupation[] {
     return [...this.#all.values()].flatMap((thread) => [...thread.values()]);
   }
 }
-
-function isOwn(state: Occupation): boolean {
-  return state.participant === ME || state.participant === SERVER;
-}
-
-export const states = new States();

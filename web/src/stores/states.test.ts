@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Occupation } from '../lib/types';
-import { states } from './states.svelte';
+import { Me } from './me.svelte';
+import { States } from './states.svelte';
+
+const states = new States(new Me());
 
 const state = (thread: string, participant: string, word: string): Occupation => ({
   thread,

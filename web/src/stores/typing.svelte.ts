@@ -3,8 +3,7 @@
 import { post, sentence } from '../lib/client';
 import { joined, KEYSTROKES_MAX } from '../lib/keystrokes';
 import type { KeysTyped, NewKeystroke } from '../lib/types';
-import { ME } from '../lib/words';
-import { ui } from './ui.svelte';
+import { me, ui } from './app';
 
 export class Typing {
   /** True while the keys of this page go to the terminal. */
@@ -62,7 +61,7 @@ export class Typing {
   }
 
   #post(body: { keys?: NewKeystroke[]; release?: boolean }): Promise<KeysTyped> {
-    return post<KeysTyped>(`/sessions/${this.#session}/keys`, { ...body, from: ME });
+    return post<KeysTyped>(`/sessions/${this.#session}/keys`, { ...body, from: me.id });
   }
 
   /** Holds the terminal until the server releases it. */
@@ -82,7 +81,7 @@ export class Typing {
     if (!this.held) return;
     this.#over();
     const headers = { 'x-moothall': '1', 'content-type': 'application/json' };
-    const body = JSON.stringify({ release: true, from: ME });
+    const body = JSON.stringify({ release: true, from: me.id });
     void fetch(`/sessions/${this.#session}/keys`, { method: 'POST', headers, body, keepalive: true }).catch(() => {
       // The server releases the terminal by itself after a while.
     });

@@ -1,7 +1,7 @@
 /** Reports your typing to the others: at intervals, and when you stop. */
 
 import { post } from '../lib/client';
-import { ME } from '../lib/words';
+import { me } from './app';
 
 const REPEAT_MS = 8_000;
 const REST_MS = 4_000;
@@ -32,6 +32,6 @@ export class Typist {
 
   #say(state: string): void {
     // Presence is a courtesy, so a failed report is ignored.
-    post(`/threads/${this.#thread}/presence`, { from: ME, state }).catch(() => undefined);
+    post(`/threads/${this.#thread}/presence`, { from: me.id, state }).catch(() => undefined);
   }
 }

@@ -2,29 +2,34 @@
 
 import { ApiError, sentence } from '../lib/client';
 
+/** Dialogs about the open conversation. */
+const OF_ROOM = [
+  'invite',
+  'rules',
+  'raise',
+  'access',
+  'rename',
+  'delete',
+  'unlink',
+  'end-gathering',
+  'guards',
+  'answers',
+  'chats',
+] as const;
+export type RoomDialog = (typeof OF_ROOM)[number];
 export type Dialog =
+  | RoomDialog
   | 'switcher'
   | 'shortcuts'
   | 'new'
   | 'circle'
-  | 'invite'
-  | 'rules'
-  | 'raise'
-  | 'access'
-  | 'rename'
-  | 'delete'
   | 'search'
   | 'sign-in'
   | 'start'
   | 'link'
   | 'confirm'
-  | 'unlink'
-  | 'end-gathering'
   | 'agree'
-  | 'guards'
-  | 'answers'
   | 'channels'
-  | 'chats'
   | null;
 export type Drawer = 'list' | 'panel' | null;
 
@@ -38,7 +43,7 @@ export interface Toast {
 
 const TOAST_MS = 6_000;
 
-class Ui {
+export class Ui {
   dialog = $state<Dialog>(null);
   /** The side that lies over the conversation on narrow screens. */
   drawer = $state<Drawer>(null);
@@ -64,6 +69,11 @@ class Ui {
 
   close(): void {
     this.dialog = null;
+  }
+
+  /** Closes a dialog about the open conversation. */
+  closeRoomDialog(): void {
+    if (OF_ROOM.some((name) => name === this.dialog)) this.close();
   }
 
   say(text: string): void {
@@ -102,8 +112,6 @@ class Ui {
   }
 }
 
-export const ui = new Ui();
-
 /** A change that the server makes only after a person has agreed to its consequence. */
 export interface Agreement {
   title: string;
@@ -113,8 +121,11 @@ export interface Agreement {
   send: () => Promise<void>;
 }
 
-class Agreements {
+export class Agreements {
   open = $state.raw<Agreement | null>(null);
 }
 
-export const agreements = new Agreements();
+/** The thing that a dialog is about. */
+export class Subject<T> {
+  of = $state.raw<T | null>(null);
+}

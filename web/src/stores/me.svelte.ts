@@ -1,0 +1,6 @@
+/** The person who uses the page. */
+
+export class Me {
+  /** The person's id. Until the server has told it, the id of a person that it does not know. */
+  id = $state('user');
+}
