@@ -1,5 +1,6 @@
 /** Agents in terminals, in the order in which people look for them. */
 
+import { rankOf } from './occupations';
 import type { Occupation, SessionEntry } from './types';
 
 export interface AgentRow {
@@ -7,9 +8,6 @@ export interface AgentRow {
   /** The state that the server tells; not set until it is known. */
   state: Occupation | undefined;
 }
-
-/** The words of agents that do something, those of stuck agents first. */
-const RANKS = ['asks', 'waits', 'paused', 'working', 'writing', 'thinking', 'queued'];
 
 /**
  * Returns the agents that do something, stuck ones first, and those at rest. Otherwise they keep
@@ -20,7 +18,7 @@ export function agentRows(
   stateOf: (session: SessionEntry) => Occupation | undefined,
 ): { busy: AgentRow[]; idle: AgentRow[] } {
   const rows = live.map((session) => ({ session, state: stateOf(session) }));
-  const rank = ({ state }: AgentRow) => RANKS.indexOf(state?.word ?? '');
+  const rank = ({ state }: AgentRow) => (state ? rankOf(state) : -1);
   const busy = rows.filter((row) => rank(row) >= 0).sort((one, other) => rank(one) - rank(other));
   return { busy, idle: rows.filter((row) => rank(row) < 0) };
 }

@@ -2,6 +2,7 @@
 
 import { aboutAgent } from './as-whom';
 import type { AgentEntry, Need, Occupation, ProgramEntry } from './types';
+import { isStuck, rankOf } from './occupations';
 import { HUES } from './palette';
 
 /** Returns the place of a participant among the colours. It depends on the id alone. */
@@ -9,13 +10,6 @@ export function hueOf(id: string): number {
   let sum = 0;
   for (const letter of id) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973;
   return sum % HUES;
-}
-
-/** The words of state, those of stuck agents first. */
-const RANKS = ['asks', 'waits', 'paused', 'working', 'writing', 'thinking', 'queued'];
-
-function rank(state: Occupation): number {
-  return RANKS.indexOf(state.word);
 }
 
 /** True if a state is a row of its own: not one of your needs, and not a pause without a turn. */
@@ -35,7 +29,7 @@ export function atWork(states: readonly Occupation[], needs: readonly Need[]): O
     const before = shown.get(key);
     if (!before || (!state.at && before.at)) shown.set(key, state);
   }
-  return [...shown.values()].sort((one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : 1));
+  return [...shown.values()].sort((one, other) => rankOf(one) - rankOf(other) || (one.name < other.name ? -1 : 1));
 }
 
 /**
@@ -44,7 +38,7 @@ export function atWork(states: readonly Occupation[], needs: readonly Need[]): O
  */
 export function sentenceOf(state: Occupation, all: readonly Occupation[]): string {
   const first = all.find((one) => one.thread === state.thread && one.participant === state.waits_for);
-  if (!first || !['asks', 'waits'].includes(first.word)) return state.says;
+  if (!first || !isStuck(first)) return state.says;
   return `${state.says}, who ${first.says}`;
 }
 

@@ -153,9 +153,5 @@ function canStop(room: Room | null): boolean {
   if (room === null) return false;
   // States come at once, and the open turns with the next read of the room.
   const isOpen = room.circle.isOpen && !room.circle.now?.stopped;
-  return isBusy(room.floor.state) || isOpen || states.busyIn(room.id).length > 0;
-}
-
-function isBusy(state: { turns: unknown[]; queue: unknown[]; upcoming: unknown[] } | null): boolean {
-  return state !== null && state.turns.length + state.queue.length + state.upcoming.length > 0;
+  return room.floor.busy || isOpen || states.busyIn(room.id).length > 0;
 }

@@ -1,7 +1,9 @@
 /** The state of a participant in the words, tones and clocks of the page. */
 
+import { isRunning } from '../lib/occupations';
 import { seconds } from '../lib/time';
 import type { Invited, Occupation, OpenTurn } from '../lib/types';
+import type { StateWord } from '../lib/wire';
 import { tenths } from './clock.svelte';
 import type { Room } from './room.svelte';
 import { hall, states } from './app';
@@ -15,7 +17,7 @@ export interface Standing {
   turn: string | null;
 }
 
-const TONES: Record<string, Tone> = {
+const TONES: Record<StateWord, Tone> = {
   asks: 'busy',
   writing: 'busy',
   working: 'busy',
@@ -29,8 +31,9 @@ const TONES: Record<string, Tone> = {
   ended: 'off',
 };
 
-/** Words with a running clock. */
-const RUNNING = new Set(['writing', 'working', 'thinking']);
+function toneOf({ word }: Occupation): Tone {
+  return Object.hasOwn(TONES, word) ? TONES[word as StateWord] : 'idle';
+}
 
 /** True if the page does not hear the server: what is shown may be old. */
 function isServerAway(): boolean {
@@ -44,7 +47,7 @@ function stateOf(room: Room, participant: string): Occupation | undefined {
 /** Returns a state in words, with its tool and the running time. Its clock runs only during work. */
 export function stateWords(state: Occupation, elapsed: string | null): string {
   const tool = state.tool ? ` ${state.tool}` : '';
-  return RUNNING.has(state.word) && elapsed !== null ? `${state.says}${tool} · ${elapsed}` : `${state.says}${tool}`;
+  return isRunning(state) && elapsed !== null ? `${state.says}${tool} · ${elapsed}` : `${state.says}${tool}`;
 }
 
 /** Returns the running time of a state; null if its start is not known. */
@@ -56,7 +59,7 @@ export function ranFor(state: Occupation): string | null {
 export function runningWords(room: Room, turn: OpenTurn, brief = false): string {
   if (isServerAway()) return 'server away';
   const state = stateOf(room, turn.participant);
-  if (!state || !RUNNING.has(state.word)) return state?.says ?? 'thinking';
+  if (!state || !isRunning(state)) return state?.says ?? 'thinking';
   const elapsed = seconds(room.history.ranMs(turn, tenths()) / 1000);
   return brief ? elapsed : stateWords(state, elapsed);
 }
@@ -67,6 +70,6 @@ export function turnState(room: Room, entry: Invited): Standing {
   if (!state) return { word: '', tone: 'idle', turn: null };
   const turn = state.turn ?? null;
   if (isServerAway()) return { word: 'server away', tone: 'off', turn };
-  const busy = state.at && state.at !== room.id ? 'next' : (TONES[state.word] ?? 'idle');
+  const busy = state.at && state.at !== room.id ? 'next' : toneOf(state);
   return { word: stateWords(state, ranFor(state)), tone: busy, turn };
 }

@@ -2,12 +2,10 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { get } from '../lib/client';
+import { isAtWork, isRunning } from '../lib/occupations';
 import type { Occupation, SessionEntry } from '../lib/types';
 import { SERVER } from '../lib/words';
 import type { Me } from './me.svelte';
-
-/** Words of participants that do something, or are about to. */
-const AT_WORK = new Set(['asks', 'writing', 'working', 'thinking', 'waits', 'queued', 'paused']);
 
 export class States {
   /** Thread → participant → state. */
@@ -35,7 +33,7 @@ export class States {
       const { states } = await get<{ states: Occupation[] }>('/states');
       const listed = new Set(states.map((state) => `${state.thread} ${state.participant}`));
       for (const state of this.#every())
-        if (AT_WORK.has(state.word) && !listed.has(`${state.thread} ${state.participant}`))
+        if (isAtWork(state) && !listed.has(`${state.thread} ${state.participant}`))
           this.#all.get(state.thread)?.delete(state.participant);
       this.learn(states);
     } catch {
@@ -59,12 +57,12 @@ export class States {
   /** Returns the others that do something in a conversation, those that ask first. */
   busyIn(thread: string): Occupation[] {
     const there = [...(this.#all.get(thread)?.values() ?? [])].filter((state) => !this.#isOwn(state));
-    const busy = there.filter((state) => ['asks', 'writing', 'working', 'thinking'].includes(state.word));
+    const busy = there.filter((state) => state.word === 'asks' || isRunning(state));
     return busy.sort((one, other) => Number(other.word === 'asks') - Number(one.word === 'asks'));
   }
 
   /** The participants that do something, or are about to, in any conversation. */
-  atWork = $derived.by(() => this.#every().filter((state) => AT_WORK.has(state.word) && !this.#isOwn(state)));
+  atWork = $derived.by(() => this.#every().filter((state) => isAtWork(state) && !this.#isOwn(state)));
 
   #isOwn({ participant }: Occupation): boolean {
     return participant === this.#me.id || participant === SERVER;
