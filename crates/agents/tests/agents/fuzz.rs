@@ -75,7 +75,7 @@ fn said(news: &HookNews) -> Vec<&str> {
         HookNews::Prompt { text } | HookNews::Failed { message: text } => vec![text],
         HookNews::Stopped { text, .. } => text.iter().map(String::as_str).collect(),
         // An action is shown unchanged; its display escapes deceptive characters.
-        HookNews::Began | HookNews::Asks(_) | HookNews::Ended => Vec::new(),
+        HookNews::Began | HookNews::Asks(_) | HookNews::Uses(_) | HookNews::Ended => Vec::new(),
     }
 }
 

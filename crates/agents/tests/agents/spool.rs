@@ -296,6 +296,33 @@ async fn a_question_outlives_a_restart_of_the_server() {
 }
 
 #[tokio::test]
+async fn the_use_of_a_tool_is_told_once_and_kept_nowhere() {
+    let mut world = World::new();
+    let here = world.here(FIRST);
+    let used = |event| {
+        report(Some(&here), "claude", event, bash().to_string().as_bytes()).1.unwrap();
+    };
+    used("PreToolUse");
+    let reader = world.reader();
+    used("PostToolUse");
+    let hook = tokio::time::timeout(PATIENCE, world.heard.recv()).await.unwrap().unwrap();
+    assert_eq!(hook.news, HookNews::Uses(None), "the use before the server's start is not kept");
+    used("PreToolUse");
+    let hook = tokio::time::timeout(PATIENCE, world.heard.recv()).await.unwrap().unwrap();
+    let HookNews::Uses(Some(tool)) = hook.news else { panic!("{hook:?}") };
+    assert_eq!(tool.tool.as_deref(), Some("Bash"));
+    // A report that must not be lost does not pass.
+    let note = json!({"id": NOBODY, "session": FIRST, "token": "t", "program": "claude", "event": "Stop",
+        "payload": "{}"});
+    let mut line = std::os::unix::net::UnixStream::connect(world.root.join("bell")).unwrap();
+    std::io::Write::write_all(&mut line, format!("{}\n", json!({"passing": note})).as_bytes())
+        .unwrap();
+    world.say(FIRST, "the end");
+    assert_eq!(world.next().await.1, "the end");
+    reader.end().await;
+}
+
+#[tokio::test]
 async fn without_a_server_nobody_waits() {
     let world = World::new();
     assert_eq!(world.ask(FIRST, bash()).await.unwrap(), "");

@@ -10,7 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
-use moothall_kernel::occupation::{LiveFacts, Occupation, SessionWork, TurnProgress, of_session};
+use moothall_kernel::occupation::{
+    LiveFacts, Occupation, SessionActivity, SessionWork, TurnProgress, of_session,
+};
 use tokio::sync::Notify;
 
 use crate::hall::occupation::ShownOccupation;
@@ -20,8 +22,8 @@ use crate::sessions::session_of;
 /// Number of known conversations from which those are dropped that are not live.
 const KNOWN_MAX: usize = 1024;
 
-/// The work of sessions, by their ids.
-pub(crate) type SessionWorks = BTreeMap<SessionId, SessionWork>;
+/// The activities of sessions, by their ids.
+pub(crate) type SessionWorks = BTreeMap<SessionId, SessionActivity>;
 
 /// The book of states.
 #[derive(Default)]
@@ -222,10 +224,10 @@ impl OwnOccupation {
         let Self { occupation, name, waits_for_name, session } = self.clone();
         let shown = ShownOccupation { occupation, name, waits_for_name, session, at: None };
         let Some(session) = &shown.session else { return shown };
-        let work = works.get(session).copied().unwrap_or(SessionWork::Ended);
+        let activity = works.get(session).cloned().unwrap_or_else(|| SessionWork::Ended.into());
         let all = busy.get(session).map_or(&[][..], Vec::as_slice);
         let elsewhere: Vec<_> = all.iter().filter(|(other, _)| other != stream).cloned().collect();
-        let of_session = of_session(&shown.occupation, &elsewhere, session, work);
+        let of_session = of_session(&shown.occupation, &elsewhere, session, &activity);
         let at = of_session.at.filter(|at| at != stream);
         let waits_for_name =
             shown.waits_for_name.filter(|_| of_session.occupation.waits_for.is_some());

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use moothall_kernel::ids::StreamId;
-use moothall_kernel::occupation::{LiveFacts, SessionWork};
+use moothall_kernel::occupation::{LiveFacts, SessionActivity, SessionWork};
 use tokio::time::sleep;
 
 use crate::answers::{HallChange, HallError};
@@ -14,7 +14,7 @@ use crate::hall::inner::Inner;
 use crate::hall::occupation::ShownOccupation;
 use crate::hall::occupations::{OccupationBook, OwnOccupation, SessionWorks};
 use crate::ports::ListFilter;
-use crate::sessions::Activity;
+use crate::sessions::{Activity, Status};
 
 /// Pause between two rounds of telling: a participant's state is told at most four times a second.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -92,7 +92,7 @@ impl Inner {
         let filter = ListFilter { marked: true, ..ListFilter::of_conversations() };
         let marked = self.store.log.list(filter).await?.streams.into_iter().map(|row| row.stream);
         let works = self.session_works();
-        let homes = works.iter().filter(|(_, work)| is_busy(**work)).map(|(id, _)| id.clone());
+        let homes = works.iter().filter(|(_, one)| is_busy(one.work)).map(|(id, _)| id.clone());
         let streams: BTreeSet<StreamId> = marked.chain(homes).filter(|one| reach(one)).collect();
         for stream in &streams {
             // A conversation that was deleted meanwhile must not hide the others.
@@ -110,8 +110,11 @@ impl Inner {
     /// Returns the activities of the sessions that live.
     fn session_works(&self) -> SessionWorks {
         let Some(sessions) = self.residents.directory() else { return SessionWorks::new() };
-        let living = sessions.list(false).into_iter();
-        living.map(|status| (status.session.id, work_of(status.doing))).collect()
+        let activity = |status: Status| {
+            let activity = SessionActivity { work: work_of(status.doing), tool: status.tool };
+            (status.session.id, activity)
+        };
+        sessions.list(false).into_iter().map(activity).collect()
     }
 }
 

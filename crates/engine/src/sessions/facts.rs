@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId};
+use moothall_kernel::occupation::ToolUse;
 use moothall_kernel::time::Timestamp;
 
 use super::{AdoptRequest, FolderEntry};
@@ -42,6 +43,8 @@ pub struct Status {
     pub waiting: usize,
     /// The person who types in its terminal from afar.
     pub typist: Option<ParticipantId>,
+    /// The tool that its program uses, if the program reports it.
+    pub tool: Option<ToolUse>,
 }
 
 /// A session whose program runs again.

@@ -1,5 +1,6 @@
 //! Reports that programs in terminals make by themselves, independent of their vendors.
 
+use moothall_kernel::occupation::ToolUse;
 use moothall_kernel::permission::ActionDetail;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,9 @@ pub enum HookNews {
     },
     /// The program waits for a person's permission.
     Asks(ReportedQuestion),
+    /// The program uses a tool; `None` if it has ended the use. Such a report comes once, and is
+    /// not kept for a later start of the server.
+    Uses(Option<ToolUse>),
     /// The program ended its session.
     Ended,
 }

@@ -140,6 +140,21 @@ pub enum SessionWork {
     Ended,
 }
 
+/// The activity of a session's program, and the tool that it uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionActivity {
+    /// The activity.
+    pub work: SessionWork,
+    /// The use of a tool that the program reported, and not yet its end.
+    pub tool: Option<ToolUse>,
+}
+
+impl From<SessionWork> for SessionActivity {
+    fn from(work: SessionWork) -> Self {
+        Self { work, tool: None }
+    }
+}
+
 /// The one state of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionOccupation {
@@ -153,6 +168,38 @@ pub struct SessionOccupation {
 /// `elsewhere` has the states in its other conversations, and `home` is the conversation in which
 /// it is asked outside of turns.
 pub fn of_session(
+    own: &Occupation,
+    elsewhere: &[(StreamId, Occupation)],
+    home: &StreamId,
+    activity: &SessionActivity,
+) -> SessionOccupation {
+    let SessionOccupation { occupation, at } = without_tool(own, elsewhere, home, activity.work);
+    SessionOccupation { occupation: with_tool(occupation, activity), at }
+}
+
+/// Adds the tool that a busy program uses. A turn's own sign of work says more.
+fn with_tool(occupation: Occupation, activity: &SessionActivity) -> Occupation {
+    let is_silent = match occupation.word {
+        StateWord::Thinking | StateWord::Working => occupation.tool.is_none(),
+        StateWord::Ended
+        | StateWord::Asks
+        | StateWord::Writing
+        | StateWord::Muted
+        | StateWord::Paused
+        | StateWord::Waits
+        | StateWord::Queued
+        | StateWord::Ready
+        | StateWord::Away => false,
+    };
+    match &activity.tool {
+        Some(tool) if is_silent && activity.work == SessionWork::Busy => {
+            Occupation { word: StateWord::Working, tool: Some(tool.clone()), ..occupation }
+        }
+        Some(_) | None => occupation,
+    }
+}
+
+fn without_tool(
     own: &Occupation,
     elsewhere: &[(StreamId, Occupation)],
     home: &StreamId,

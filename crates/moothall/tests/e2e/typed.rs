@@ -30,7 +30,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Server, stderr};
-use crate::links::{Agent, Hall, asked, direct, said, screen_shows, start, state, until};
+use crate::links::{Agent, Hall, asked, direct, said, screen_shows, start, state, types, until};
 
 /// Reports as a program's hooks do. The process of a permission request waits for its answer.
 fn report(hall: &Hall, agent: &Agent, event: &str, payload: &Value) -> Child {
@@ -109,6 +109,36 @@ async fn busy(server: &Server<'_>, agent: &Agent) {
         turns["turns"][0]["started_at"].is_string()
     };
     until("its turn runs", taken).await;
+}
+
+/// The use of a tool is the session's state in all its conversations: the name for readers, the
+/// line for those who may read its screen.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tool_that_a_program_uses_is_its_state() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let ada = start(&server, &hall, "ada").await;
+    let made = server.json(&["token", "create", "kim", "--scope", "threads:read"]);
+    let reader = made["token"].as_str().unwrap().to_owned();
+    let seen = async |token: Option<&str>| {
+        let request = server.http().get(format!("{}/threads/{}/state", server.url, ada.id));
+        let request = match token {
+            Some(token) => request.bearer_auth(token),
+            None => request.bearer_auth(hall.home.key()),
+        };
+        let state: Value = request.send().await.unwrap().json().await.unwrap();
+        state["state"]["participants"]["invited"][0]["doing"].clone()
+    };
+    types(&hall, &ada, "[tool:cargo test -p kernel] [work:hold]");
+    let has_tool = async || seen(None).await["line"] == "cargo test -p kernel";
+    until("the tool is its state", has_tool).await;
+    let doing = seen(None).await;
+    assert_eq!((&doing["word"], &doing["tool"]), (&json!("working"), &json!("Bash")), "{doing}");
+    let doing = seen(Some(&reader)).await;
+    assert_eq!((&doing["tool"], &doing["line"]), (&json!("Bash"), &Value::Null), "{doing}");
+    hall.press(&ada, "Escape");
+    until("it rests", async || seen(None).await["word"] == "ready").await;
+    assert_eq!(seen(None).await["tool"], Value::Null);
 }
 
 #[tokio::test]

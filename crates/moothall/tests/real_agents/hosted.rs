@@ -47,7 +47,7 @@ async fn idle(host: &TmuxHost, pane: &Pane, client: &str) {
 async fn end_of_turn(listening: &mut SpoolListener) -> Option<String> {
     loop {
         match listening.news().await {
-            HookNews::Began => {}
+            HookNews::Began | HookNews::Uses(_) => {}
             HookNews::Prompt { text } => assert!(text.contains("tag-one"), "{text}"),
             HookNews::Stopped { text, .. } => return text,
             other @ (HookNews::Asks(_) | HookNews::Failed { .. } | HookNews::Ended) => {

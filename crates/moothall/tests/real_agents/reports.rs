@@ -71,6 +71,11 @@ async fn claude_does_what_is_permitted_by_its_waiting_hook() {
     assert!(action.starts_with("Bash {") && action.contains("touch made-by-claude"), "{action}");
     assert!(world.listening.stopped().await.is_some());
     assert!(world.home.path().join("work/made-by-claude").exists());
+    let [Some(used), None] = &world.listening.uses[..] else {
+        panic!("{:?}", world.listening.uses)
+    };
+    let expected = (Some("Bash"), Some("touch made-by-claude"));
+    assert_eq!((used.tool.as_deref(), used.line.as_deref()), expected);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use moothall_agents::terminal::Vendor;
 use moothall_agents::terminal::hooks::{HookInjector, HookSink, Spool, SpoolFolder};
 use moothall_engine::sessions::{Hook, HookNews, Permit, ReportOutcome, SessionError, SessionId};
+use moothall_kernel::occupation::ToolUse;
 use moothall_testkit::model_server::ModelServer;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -46,6 +47,8 @@ impl HookSink for Ear {
 pub struct SpoolListener {
     pub injector: HookInjector,
     came: mpsc::UnboundedReceiver<Came>,
+    /// The reported uses of tools, and their ends.
+    pub uses: Vec<Option<ToolUse>>,
     reader: tokio::task::JoinHandle<()>,
     _kept: TempDir,
 }
@@ -71,12 +74,18 @@ impl SpoolListener {
             spool,
             outside: None,
         };
-        Self { injector, came, reader, _kept: kept }
+        Self { injector, came, uses: Vec::new(), reader, _kept: kept }
     }
 
+    /// Returns the next input, and keeps the uses of tools before it.
     pub async fn next(&mut self) -> Came {
-        let came = tokio::time::timeout(PATIENCE, self.came.recv()).await;
-        came.expect("a report, and none came").unwrap()
+        loop {
+            let came = tokio::time::timeout(PATIENCE, self.came.recv()).await;
+            match came.expect("a report, and none came").unwrap() {
+                Came::Report(Hook { news: HookNews::Uses(tool), .. }) => self.uses.push(tool),
+                other => return other,
+            }
+        }
     }
 
     /// Returns the next report.

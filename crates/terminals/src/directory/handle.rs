@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moothall_engine::sessions::{Activity, PaneState, ReachableStreams, Session, Status, View};
 use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::occupation::ToolUse;
 use tokio::sync::{mpsc, watch};
 
 use crate::mail::Mail;
@@ -26,14 +27,20 @@ struct SessionSnapshot {
     doing: Activity,
     waiting: usize,
     typist: Option<ParticipantId>,
+    tool: Option<ToolUse>,
 }
 
 impl SessionHandle {
     /// Creates the entry of a session whose task receives this mail.
     pub(crate) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
         let doing = if session.ended.is_some() { Activity::Ended } else { Activity::Starting };
-        let snapshot =
-            SessionSnapshot { session: session.clone(), doing, waiting: 0, typist: None };
+        let snapshot = SessionSnapshot {
+            session: session.clone(),
+            doing,
+            waiting: 0,
+            typist: None,
+            tool: None,
+        };
         let known = Mutex::new(snapshot);
         let rooms = Arc::new(ReachableStreams::of(&session.id));
         let over = watch::Sender::new(session.ended.is_some());
@@ -53,7 +60,7 @@ impl SessionHandle {
         self.lock().session.clone()
     }
 
-    /// Stores the status; returns true if it changed.
+    /// Stores the status; returns true if it changed. A program that does nothing uses no tool.
     pub(crate) fn update(
         &self,
         session: &Session,
@@ -61,16 +68,29 @@ impl SessionHandle {
         waiting: usize,
         typist: Option<ParticipantId>,
     ) -> bool {
-        let new = SessionSnapshot { session: session.clone(), doing, waiting, typist };
-        let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
+        let mut known = self.lock();
+        let is_at_work = matches!(doing, Activity::Busy | Activity::Asking);
+        let tool = known.tool.clone().filter(|_| is_at_work);
+        let new = SessionSnapshot { session: session.clone(), doing, waiting, typist, tool };
+        let is_news = *known != new;
+        *known = new;
+        drop(known);
         self.over.send_replace(session.ended.is_some());
+        is_news
+    }
+
+    /// Stores the tool that the program uses; returns true if it changed.
+    pub(crate) fn uses(&self, tool: Option<ToolUse>) -> bool {
+        let mut known = self.lock();
+        let is_news = known.tool != tool;
+        known.tool = tool;
         is_news
     }
 
     pub(super) fn status(&self) -> Status {
         let known = self.lock();
-        let SessionSnapshot { session, doing, waiting, typist } = known.clone();
-        Status { session, doing, waiting, typist }
+        let SessionSnapshot { session, doing, waiting, typist, tool } = known.clone();
+        Status { session, doing, waiting, typist, tool }
     }
 
     fn last(&self) -> MutexGuard<'_, Option<View>> {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use moothall_engine::answers::HallError;
 use moothall_engine::sessions::{
-    Hook, Pane, PaneNews, Permit, ReportOutcome, SessionError, SessionHost, SessionId,
+    Hook, HookNews, Pane, PaneNews, Permit, ReportOutcome, SessionError, SessionHost, SessionId,
     TypingRequest, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Invite};
+use moothall_kernel::occupation::ToolUse;
 use moothall_kernel::time::Timestamp;
 use tokio::sync::{broadcast, oneshot};
 
@@ -139,12 +140,21 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`] if the report could not be committed; deliver it again.
     pub async fn handle_report(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
-        match self.check(&hook) {
-            Ok(()) => {
+        match (self.check(&hook), hook.news.clone()) {
+            (Err(heard), _) => Ok(heard),
+            (Ok(()), HookNews::Uses(tool)) => Ok(self.note_tool(&hook.session, tool)),
+            (Ok(()), _) => {
                 self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?
             }
-            Err(heard) => Ok(heard),
         }
+    }
+
+    /// Notes the tool that a program uses. The use is no part of the log, so nothing waits for it.
+    fn note_tool(&self, id: &SessionId, tool: Option<ToolUse>) -> ReportOutcome {
+        if self.handle_of(id).is_some_and(|handle| handle.uses(tool)) {
+            self.notify_of_sessions();
+        }
+        ReportOutcome::Yes
     }
 
     /// Checks that a report comes from a living session's program.

@@ -37,6 +37,7 @@ impl Machine {
             | HookNews::Prompt { .. }
             | HookNews::Stopped { .. }
             | HookNews::Failed { .. }
+            | HookNews::Uses(_)
             | HookNews::Ended => None,
         };
         let (Some(asks), Some(key)) = (asks, self.asking_turn()) else {

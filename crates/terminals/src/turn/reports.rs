@@ -42,7 +42,8 @@ impl Machine {
         }
         let id = hook.id;
         match hook.news {
-            HookNews::Began | HookNews::Ended => {}
+            // The use of a tool is noted without the machine.
+            HookNews::Began | HookNews::Uses(_) | HookNews::Ended => {}
             HookNews::Asks(asks) => {
                 self.questions.reported(asks);
                 draft.looks = true;
@@ -80,7 +81,7 @@ impl Machine {
                 known.is_none() || known != Some(native) && is_ours
             }
             HookNews::Failed { .. } => known.is_none(),
-            HookNews::Asks(_) | HookNews::Ended => false,
+            HookNews::Asks(_) | HookNews::Uses(_) | HookNews::Ended => false,
         };
         (rebinds || known == Some(native)).then(|| rebinds.then(|| native.clone()))
     }

@@ -33,6 +33,7 @@ Other options are taken and ignored. What a prompt may hold, anywhere in it:
   [say:TEXT]          answer TEXT
   [silent]            answer nothing
   [work:MS]           take that long for this turn; `[work:hold]` works until Esc is pressed
+  [tool:COMMAND]      report the use of a tool, and not its end
   [ask:ACTION]        ask for permission first; \"no\" ends the turn with \"Not allowed: ACTION\"; of several, one after the other
   [choose:QUESTION|A|B]
                       ask which of these first, with a field for other words; the turn ends with \"Chosen: ANSWER\"

@@ -49,6 +49,9 @@ impl Tui {
             }
             None => Some(Instant::now() + self.options.work),
         };
+        if let Some(command) = directive(&prompt, "tool") {
+            self.hook_with("PreToolUse", tool_input(command));
+        }
         let asks = directives(&prompt, "ask").map(str::to_owned).collect();
         let choosing = directive(&prompt, "choose").map(OpenChoice::of);
         self.turn = Some(Turn { prompt, until, denied: None, chosen: None, asks });
@@ -65,10 +68,7 @@ impl Tui {
             return;
         };
         self.questions += 1;
-        let payload = self.payload(
-            "PermissionRequest",
-            json!({"tool_name": "Bash", "tool_input": {"command": action}}),
-        );
+        let payload = self.payload("PermissionRequest", tool_input(&action));
         for command in self.options.hooks("PermissionRequest") {
             let (question, wakes, payload) = (self.questions, self.wakes.clone(), payload.clone());
             thread::spawn(move || {
@@ -153,11 +153,15 @@ impl Tui {
 
     /// Calls all hooks of an event, and waits for them.
     pub(super) fn hook(&self, event: &str, key: &str, value: &str) {
+        self.hook_with(event, json!({ key: value }));
+    }
+
+    fn hook_with(&self, event: &str, more: Value) {
         let commands = self.options.hooks(event);
         if commands.is_empty() {
             return;
         }
-        let payload = self.payload(event, json!({ key: value }));
+        let payload = self.payload(event, more);
         for command in commands {
             hooks::call(&command, &payload);
         }
@@ -192,6 +196,10 @@ impl Tui {
             eprintln!("{}: {why}", path.display());
         }
     }
+}
+
+fn tool_input(command: &str) -> Value {
+    json!({"tool_name": "Bash", "tool_input": {"command": command}})
 }
 
 /// Returns the value of `[name:value]`.

@@ -85,6 +85,10 @@ pub fn report(
             Err(error) => ((decides.words)(Permit::Undecided, &payload), Err(error)),
         };
     }
+    if vendor.passes(event) {
+        ring_with(here, HookCall::Passing(note));
+        return (acknowledged, Ok(()));
+    }
     (acknowledged, leave(here, &note))
 }
 
@@ -92,8 +96,13 @@ pub fn report(
 fn leave(here: &Surroundings, note: &Note) -> io::Result<()> {
     let bytes = serde_json::to_vec(note)?;
     write_private(&here.spool, &format!("{}.json", note.id), &bytes)?;
-    if let Some(spool) = SpoolFolder::around(&here.spool) {
-        socket::ring(&spool, HookCall::Ring { session: note.session.clone() }, RING_WITHIN);
-    }
+    ring_with(here, HookCall::Ring { session: note.session.clone() });
     Ok(())
+}
+
+/// Calls the server if it can be reached.
+fn ring_with(here: &Surroundings, call: HookCall) {
+    if let Some(spool) = SpoolFolder::around(&here.spool) {
+        socket::ring(&spool, call, RING_WITHIN);
+    }
 }

@@ -24,6 +24,8 @@ pub(super) enum HookCall {
         /// The name of the session's folder.
         session: String,
     },
+    /// A report that is told once and kept nowhere.
+    Passing(Note),
     /// A question whose answer, a [`Permit`] on one line, the hook waits for.
     Ask(Note),
 }
@@ -41,7 +43,7 @@ pub(super) fn connect(spool: &SpoolFolder) -> io::Result<BlockingStream> {
     BlockingStream::connect(path)
 }
 
-/// Notifies the server, but returns after `within`: a server that no longer accepts must not block
+/// Calls the server, but returns after `within`: a server that no longer accepts must not block
 /// the hook.
 pub(super) fn ring(spool: &SpoolFolder, call: HookCall, within: Duration) {
     let (rung, heard) = std::sync::mpsc::channel();

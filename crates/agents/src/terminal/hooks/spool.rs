@@ -196,8 +196,21 @@ async fn attend(stream: UnixStream, sink: Arc<dyn HookSink>, rings: mpsc::Sender
             // The receiver is only dropped with the task that runs this one.
             let _ = rings.send(session).await;
         }
+        Ok(Some(HookCall::Passing(note))) => pass(&note, sink.as_ref()).await,
         Ok(Some(HookCall::Ask(note))) => ask(caller, &note, sink.as_ref()).await,
         Ok(None) | Err(_) => {}
+    }
+}
+
+/// Passes on a report that is kept nowhere. Any other report comes through the spool.
+async fn pass(note: &Note, sink: &dyn HookSink) {
+    if !Vendor::of(&note.program).passes(&note.event) {
+        return;
+    }
+    if let Ok(Some(hook)) = hook(note)
+        && let Err(error) = sink.handle_report(hook).await
+    {
+        tracing::debug!(%error, "the use of a tool is not shown");
     }
 }
 

@@ -39,8 +39,8 @@ impl HookEvent {
             trouble: note.trouble.clone(),
             before_pass: note.before_pass.clone(),
         };
-        let news =
-            (report.news)(&note.event, &payload, &recorded).map(|news| said(news, &recorded));
+        let news = Vendor::of(&note.program).news(&note.event, &payload, &recorded);
+        let news = news.map(|news| said(news, &recorded));
         let native = payload
             .get(report.native)
             .and_then(Value::as_str)
@@ -72,6 +72,7 @@ fn said(news: HookNews, recorded: &ReportedEnd) -> HookNews {
         | HookNews::Prompt { .. }
         | HookNews::Asks(_)
         | HookNews::Failed { .. }
+        | HookNews::Uses(_)
         | HookNews::Ended => news,
     }
 }
@@ -86,6 +87,7 @@ fn cut(news: HookNews, cut: bool) -> HookNews {
         | HookNews::Prompt { .. }
         | HookNews::Stopped { .. }
         | HookNews::Failed { .. }
+        | HookNews::Uses(_)
         | HookNews::Ended => news,
     }
 }
@@ -98,6 +100,6 @@ fn plain(news: HookNews) -> HookNews {
             HookNews::Stopped { text: text.as_deref().map(for_terminal), inputs, interrupted }
         }
         HookNews::Failed { message } => HookNews::Failed { message: for_terminal(&message) },
-        HookNews::Began | HookNews::Asks(_) | HookNews::Ended => news,
+        HookNews::Began | HookNews::Asks(_) | HookNews::Uses(_) | HookNews::Ended => news,
     }
 }

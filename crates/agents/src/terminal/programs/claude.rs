@@ -25,7 +25,7 @@ use super::passes::{Step, before_pass_in};
 use super::records::{end_of, lines, text, word};
 use super::{
     DecisionHook, HookReader, Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, ResumeSpec,
-    ScreenReader, ValueCount,
+    ScreenReader, ToolHooks, ValueCount,
 };
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};
@@ -52,6 +52,10 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         acknowledgement: "",
         reports: Reports::ALL,
         decides: Some(DecisionHook { event: PERMISSION, answerable, words: decision }),
+        tools: Some(ToolHooks {
+            before: "PreToolUse",
+            after: &["PostToolUse", "PostToolUseFailure"],
+        }),
     }),
     record: Some(RecordSpec {
         folder: |variable| {
@@ -245,13 +249,16 @@ const STOP: &str = "Stop";
 const LAST_WORDS: &str = "last_assistant_message";
 
 /// The events that sessions report, each with the time limit of its hook, in seconds.
-const EVENTS: [(&str, u64); 6] = [
+const EVENTS: [(&str, u64); 9] = [
     ("SessionStart", QUICK_SECONDS),
     ("UserPromptSubmit", QUICK_SECONDS),
     (PERMISSION, PERMISSION_SECONDS + QUICK_SECONDS),
     (STOP, QUICK_SECONDS),
     ("StopFailure", QUICK_SECONDS),
     ("SessionEnd", QUICK_SECONDS),
+    ("PreToolUse", QUICK_SECONDS),
+    ("PostToolUse", QUICK_SECONDS),
+    ("PostToolUseFailure", QUICK_SECONDS),
 ];
 
 const QUICK_SECONDS: u64 = 30;

@@ -56,6 +56,8 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         // The report at the end of a turn is the only one; it holds the prompts too.
         reports: Reports { turns: true, prompts: false, questions: false },
         decides: None,
+        // Its hooks run only after its user trusts each of them.
+        tools: None,
     }),
     record: Some(RecordSpec {
         folder: |variable| Some(home(variable)?.join("sessions")),

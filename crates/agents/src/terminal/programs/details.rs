@@ -1,6 +1,8 @@
 //! The parts of an action, read from the input of a tool.
 
+use moothall_kernel::occupation::ToolUse;
 use moothall_kernel::permission::{ActionDetail, ActionPart, PartRole};
+use moothall_kernel::text::{for_terminal, shortened};
 use serde_json::Value;
 
 /// The roles of parts by their names, for the tools of all programs. Each other part is
@@ -54,6 +56,31 @@ fn part(name: &str, value: &Value) -> ActionPart {
     ActionPart { role, name: name.to_owned(), text }
 }
 
+/// Most bytes of the line that describes the use of a tool.
+const LINE_BYTES_MAX: usize = 160;
+
+/// Returns the use of a tool from a payload: its name, and what it works on in one line.
+pub(super) fn tool_use(payload: &Value) -> ToolUse {
+    let tool = payload.get("tool_name").and_then(Value::as_str).unwrap_or_default();
+    let input = payload.get("tool_input").unwrap_or(&Value::Null);
+    let parts = detail(tool, input).map(|detail| detail.parts).unwrap_or_default();
+    let line = parts.iter().find_map(|part| match part.role {
+        PartRole::Command | PartRole::Path | PartRole::Address => one_line(&part.text),
+        PartRole::Before
+        | PartRole::After
+        | PartRole::Content
+        | PartRole::Other
+        | PartRole::Claim => None,
+    });
+    ToolUse { tool: one_line(tool), line }
+}
+
+/// Returns the first line of a text that is not empty, without what a terminal would interpret.
+fn one_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(shortened(&for_terminal(line), LINE_BYTES_MAX).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -63,6 +90,25 @@ mod tests {
     fn roles(input: &Value) -> Vec<(PartRole, String)> {
         let parts = detail("T", input).unwrap().parts;
         parts.into_iter().map(|part| (part.role, part.text)).collect()
+    }
+
+    #[test]
+    fn the_use_of_a_tool_is_one_short_line() {
+        let used = |tool: &str, input: Value| {
+            let used = tool_use(&json!({"tool_name": tool, "tool_input": input}));
+            (used.tool.unwrap_or_default(), used.line)
+        };
+        let bash = json!({"description": "Build it", "command": "\n  make \u{1b}[31mall\nls"});
+        let (tool, line) = used("Bash", bash);
+        assert_eq!(tool, "Bash");
+        assert!(line.as_ref().is_some_and(|line| line.starts_with("make") && !line.contains('\n')));
+        assert!(!line.unwrap().contains('\u{1b}'));
+        let edit = json!({"old_string": "a", "new_string": "b", "file_path": "/x/y.rs"});
+        assert_eq!(used("Edit", edit), ("Edit".into(), Some("/x/y.rs".into())));
+        assert_eq!(used("TodoWrite", json!({"todos": []})), ("TodoWrite".into(), None));
+        let long = used("Bash", json!({"command": "x".repeat(10_000)})).1.unwrap();
+        assert!(long.len() <= LINE_BYTES_MAX + 3, "{}", long.len());
+        assert_eq!(tool_use(&json!({"tool_name": ["x"]})), ToolUse::default());
     }
 
     #[test]

@@ -26,7 +26,7 @@ use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, text, trouble, word};
 use super::{
     HookReader, Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, ResumeSpec, ScreenReader,
-    ValueCount,
+    ToolHooks, ValueCount,
 };
 use crate::logins::{GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
@@ -54,6 +54,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         acknowledgement: "{}",
         reports: Reports::ALL,
         decides: None,
+        tools: Some(ToolHooks { before: "BeforeTool", after: &["AfterTool"] }),
     }),
     record: Some(RecordSpec {
         folder: |variable| Some(variable(HOME).or_else(|| variable("HOME"))?.join(".gemini/tmp")),
@@ -214,7 +215,8 @@ fn inside(row: &Row) -> String {
 }
 
 /// The events that its sessions report.
-const EVENTS: [&str; 5] = ["SessionStart", "BeforeAgent", STOP, "Notification", "SessionEnd"];
+const EVENTS: [&str; 7] =
+    ["SessionStart", "BeforeAgent", STOP, "Notification", "SessionEnd", "BeforeTool", "AfterTool"];
 
 /// The answer in the report of a turn without one.
 const NO_ANSWER: &str = "[no response text]";

@@ -148,6 +148,26 @@ pub(crate) struct HookReader {
     pub(crate) reports: Reports,
     /// The hook that may decide a permission, if there is one.
     pub(crate) decides: Option<DecisionHook>,
+    /// The hooks around each use of a tool, if there are any.
+    pub(crate) tools: Option<ToolHooks>,
+}
+
+/// The hooks around each use of a tool. Their payload holds `tool_name` and `tool_input`.
+pub(crate) struct ToolHooks {
+    /// The event before a use.
+    pub(crate) before: &'static str,
+    /// The events after a use.
+    pub(crate) after: &'static [&'static str],
+}
+
+impl ToolHooks {
+    /// Returns the meaning of an event; `None` if it is not about a tool.
+    fn news(&self, event: &str, payload: &Value) -> Option<HookNews> {
+        let used = || Some(details::tool_use(payload));
+        (self.before == event)
+            .then(|| HookNews::Uses(used()))
+            .or_else(|| self.after.contains(&event).then_some(HookNews::Uses(None)))
+    }
 }
 
 /// The end of a reported turn, from the program's own record.
@@ -194,6 +214,26 @@ impl Vendor {
             Vendor::Gemini => &gemini::TABLE,
             Vendor::Other => &other::TABLE,
         }
+    }
+
+    /// Returns the meaning of an event, its payload and the record; `None` if the event is ignored.
+    pub(crate) fn news(
+        self,
+        event: &str,
+        payload: &Value,
+        recorded: &ReportedEnd,
+    ) -> Option<HookNews> {
+        let report = self.table().report.as_ref()?;
+        let tools = report.tools.as_ref();
+        tools
+            .and_then(|tools| tools.news(event, payload))
+            .or_else(|| (report.news)(event, payload, recorded))
+    }
+
+    /// True if an event passes: it is told to a server that runs, and never kept for a later one.
+    pub(crate) fn passes(self, event: &str) -> bool {
+        let tools = self.table().report.as_ref().and_then(|report| report.tools.as_ref());
+        tools.is_some_and(|tools| tools.before == event || tools.after.contains(&event))
     }
 
     /// Returns the hook for an event, if that event waits for a decision on a permission.

@@ -221,13 +221,38 @@ fn a_session_has_one_state_in_all_its_conversations() {
         (StateWord::Muted, nothing, Busy, StateWord::Muted, None),
     ];
     for (word, elsewhere, work, expected, place) in rows {
-        let shown = of_session(&own(word), elsewhere, &home, work);
+        let shown = of_session(&own(word), elsewhere, &home, &work.into());
         let row = (word, work);
         assert_eq!((shown.occupation.word, shown.at.as_ref()), (expected, place), "{row:?}");
         assert_eq!(shown.occupation.participant, "ann".into(), "{row:?}");
     }
     // The turn that is shown is the participant's own, whatever runs elsewhere.
-    assert_eq!(of_session(&own(queued), thinks, &home, Busy).occupation.turn, Some(TurnNo(7)));
+    assert_eq!(
+        of_session(&own(queued), thinks, &home, &Busy.into()).occupation.turn,
+        Some(TurnNo(7))
+    );
+}
+
+#[test]
+fn a_busy_program_shows_the_tool_that_it_uses() {
+    use SessionWork::{Asking, Busy, Idle};
+    let home: StreamId = "home".into();
+    let tool = ToolUse { tool: Some("Bash".into()), line: Some("cargo test".into()) };
+    let shown = |own: &Occupation, work| {
+        let activity = SessionActivity { work, tool: Some(tool.clone()) };
+        let shown = of_session(own, &[], &home, &activity).occupation;
+        (shown.word, shown.tool)
+    };
+    let working = (StateWord::Working, Some(tool.clone()));
+    assert_eq!(shown(&own(StateWord::Thinking), Busy), working);
+    assert_eq!(shown(&own(StateWord::Ready), Busy), working, "typed at its terminal");
+    for (word, work) in [(StateWord::Writing, Busy), (StateWord::Asks, Asking)] {
+        assert_eq!(shown(&own(word), work), (word, None));
+    }
+    assert_eq!(shown(&own(StateWord::Ready), Idle), (StateWord::Ready, None), "its end came late");
+    let said = ToolUse { tool: None, line: Some("of its own turn".into()) };
+    let own = Occupation { tool: Some(said.clone()), ..own(StateWord::Working) };
+    assert_eq!(shown(&own, Busy), (StateWord::Working, Some(said)));
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub(super) fn invite_of(session: &Session) -> Invite {
 }
 
 fn status(session: Session) -> Status {
-    Status { session, doing: Activity::Idle, waiting: 0, typist: None }
+    Status { session, doing: Activity::Idle, waiting: 0, typist: None, tool: None }
 }
 
 impl Residence {
