@@ -158,6 +158,8 @@ export class Hall {
     try {
       const start = await this.#started;
       this.#session.learn(start.session as WhoAmI);
+      this.#outboxes.goOn();
+      void this.#reads.tell();
       start.threads.forEach((entry) => this.#listed(entry));
       this.#sessions.begin(start.sessions ?? null, start.no_sessions?.message ?? '');
       this.#states.learn(start.states);

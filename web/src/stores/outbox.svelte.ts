@@ -106,7 +106,7 @@ export class Outbox {
 
   /** Sends unsent items one by one, in the order of writing, until one has to wait. */
   async goOn(): Promise<void> {
-    if (this.#going) return;
+    if (this.#going || !this.#me.isKnown) return;
     clearTimeout(this.#timer);
     this.#going = true;
     for (let item = this.items.find(isOwed); item; item = this.items.find(isOwed)) {

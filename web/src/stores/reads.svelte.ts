@@ -85,6 +85,7 @@ export class Reads {
    * or after a reconnect.
    */
   async tell(): Promise<void> {
+    if (!this.#me.isKnown) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const told = await Promise.allSettled([...this.#untold].map(([thread, seq]) => this.#tellOne(thread, seq)));

@@ -71,6 +71,7 @@ export class Session {
     this.who = who;
     this.needed = false;
     if (who.principal) this.#me.id = who.principal.id;
+    this.#me.isKnown = true;
     this.#live.become(`${who.principal?.id ?? ''}/${who.token ?? ''}`);
     this.#turnedAway();
   }

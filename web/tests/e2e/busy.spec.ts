@@ -47,6 +47,29 @@ test('messages that come too fast wait as long as the server says, and arrive on
   expect(events.filter((event) => event.type === 'message').map((event) => event.content)).toEqual(WORDS);
 });
 
+test('words that wait are sent as their writer, however late the page learns who that is', async ({ page, thread }) => {
+  expect(thread).not.toBe('');
+  for (const word of WORDS) await say(page, word);
+  let learn = (): void => {};
+  const learned = new Promise<void>((resolve) => (learn = resolve));
+  await page.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'));
+  await page.route('**/start', async (route) => {
+    await learned;
+    await route.continue();
+  });
+  let early = 0;
+  page.on('request', (request) => (early += request.method() === 'POST' ? 1 : 0));
+  const streams = page.waitForResponse((response) => response.url().includes('/events/stream'));
+  await page.reload({ waitUntil: 'commit' });
+  await streams;
+  // What the opened stream leads to has been asked for before this.
+  await page.evaluate(() => fetch('/healthz'));
+  expect(early, 'the page knows its person first').toBe(0);
+  learn();
+  await expect(messagesOf(page, 'You')).toHaveCount(WORDS.length);
+  await expect(page.getByText('Not sent.')).toHaveCount(0);
+});
+
 test('one that waits is taken back before it is sent', async ({ page, thread }) => {
   expect(thread).not.toBe('');
   for (const word of WORDS) await say(page, word);
