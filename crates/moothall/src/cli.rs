@@ -8,9 +8,11 @@ mod export;
 mod gather;
 mod global;
 mod guards;
+mod rooms;
 mod spending;
 mod terminals;
 mod text;
+mod verbs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -39,11 +41,13 @@ pub use self::gather::{
 };
 pub use self::global::{ColorChoice, Global, command};
 pub use self::guards::{Guards, SlashCommand};
+pub use self::rooms::{Ask, Group, Mute, PolicyChange, Rename};
 pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage};
 pub use self::terminals::{
     End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Resume, Run, Send, Session, Sessions,
 };
 pub use self::text::marked;
+pub use self::verbs::meant;
 use crate::config::Mode;
 use crate::fault::Exit;
 
@@ -208,6 +212,46 @@ pub enum Command {
     ]))]
     #[command(name = "command")]
     Slash(SlashCommand),
+    /// Ask only these agents, once
+    #[command(after_help = examples(&[
+        ("moothall ask - analyst writer --wait -- \"What changed?\"", "and wait for the answers"),
+    ]))]
+    Ask(Ask),
+    /// Pause the agents of a conversation; messages wait
+    #[command(after_help = examples(&[("moothall pause -", "end it with moothall continue")]))]
+    Pause(Thread),
+    /// End a pause or a guard's hold
+    ///
+    /// In a conversation this is /resume. The command `moothall resume` restarts sessions.
+    #[command(after_help = examples(&[("moothall continue -", "")]))]
+    Continue(Thread),
+    /// Mute agents of a conversation
+    #[command(after_help = examples(&[("moothall mute - critic", "")]))]
+    Mute(Mute),
+    /// Unmute agents of a conversation
+    #[command(after_help = examples(&[("moothall unmute - critic", "")]))]
+    Unmute(Mute),
+    /// Change the policy for who may speak in a conversation
+    #[command(after_help = examples(&[("moothall policy - mention_only", "")]))]
+    Policy(PolicyChange),
+    /// Form, change or show the group of a conversation
+    #[command(after_help = examples(&[
+        ("moothall group - list", "the participants and the settings"),
+        ("moothall group - create analyst writer", ""),
+        ("moothall group - config cooldown_seconds 5", ""),
+    ]))]
+    Group(Group),
+    /// Rename a conversation
+    #[command(after_help = examples(&[("moothall rename - \"Earnings review\"", "")]))]
+    Rename(Rename),
+    /// Archive a conversation
+    ///
+    /// It can still be read, and `moothall list --all` shows it.
+    #[command(after_help = examples(&[("moothall archive \"Launch plan\"", "")]))]
+    Archive(Thread),
+    /// Reopen an archived conversation
+    #[command(after_help = examples(&[("moothall unarchive \"Launch plan\"", "")]))]
+    Unarchive(Thread),
     /// Stop all turns of a conversation and drop queued messages
     #[command(after_help = examples(&[("moothall stop -", "")]))]
     Stop(Stop),
@@ -256,8 +300,8 @@ pub enum Command {
     /// Delete a conversation permanently, with all its messages
     ///
     /// Running turns are cancelled. The conversation is removed from the disk, the search index and
-    /// all later reading; only its id remains. Earlier backups still contain it. To archive a
-    /// conversation instead, type /archive in `moothall chat`.
+    /// all later reading; only its id remains. Earlier backups still contain it. `moothall archive`
+    /// keeps it.
     #[command(after_help = examples(&[
         ("moothall delete \"Launch plan\"", "asks for confirmation on a terminal"),
         ("moothall delete - --yes", "the latest conversation, without confirmation"),
@@ -461,7 +505,7 @@ pub enum Command {
     Gather(Gather),
     /// Answer permission requests of agents
     #[command(after_help = examples(&[
-        ("moothall permit", "list open requests, in all conversations"),
+        ("moothall permit", "list all that wait for you, in all conversations"),
         ("moothall permit -", "list those of the conversation used last"),
         ("moothall permit planner allow", "answer in a session's conversation"),
         ("moothall permit planner deny --number 17", "one of several"),

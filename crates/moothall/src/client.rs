@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::{Stream, StreamExt};
 use moothall_agents::terminal::hooks::SpoolFolder;
@@ -21,6 +21,7 @@ use crate::fault::{Exit, Fault};
 use crate::paint::detail;
 use crate::reach::is_loopback;
 use crate::sse::{Frame, Parser};
+use crate::threads::short;
 
 /// Timeout for connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -284,7 +285,6 @@ impl Client {
     /// into an error; notes the log's identity that the response names.
     async fn check(&self, answer: reqwest::Result<Response>) -> Result<Response, Fault> {
         let response = answer.map_err(|error| self.unreachable(&error))?;
-        detail(|| format!("{} {}", response.status().as_u16(), response.url()));
         if let Some(log) = response.headers().get(LOG) {
             self.log.get_or_init(|| log.clone());
         }
@@ -301,8 +301,9 @@ impl Client {
             .because(format_args!("the response was {status}: {place}"))
             .try_this("name the other address with --server"));
         }
+        let thread = thread_of(response.url());
         let text = response.text().await.unwrap_or_default();
-        let fault = refusal(status, &text);
+        let fault = reopening(refusal(status, &text), thread.as_deref());
         let withheld =
             fault.exit == Exit::Denied && matches!(self.credential, Credential::Withheld);
         Err(if withheld {
@@ -395,7 +396,18 @@ const LATER_TRIES: u32 = 5;
 const LATER_MAX: Duration = Duration::from_secs(10);
 
 /// Sends a request, and retries after 429. That is safe because the server has done nothing yet.
+/// `--verbose` prints the answer and its duration.
 async fn unhurried(request: RequestBuilder) -> reqwest::Result<Response> {
+    let begun = Instant::now();
+    let answer = retried(request).await?;
+    detail(|| {
+        let (status, url) = (answer.status().as_u16(), answer.url());
+        format!("{status} {url} after {} ms", begun.elapsed().as_millis())
+    });
+    Ok(answer)
+}
+
+async fn retried(request: RequestBuilder) -> reqwest::Result<Response> {
     for _ in 0..LATER_TRIES {
         let Some(again) = request.try_clone() else { break };
         let answer = again.send().await?;
@@ -446,6 +458,20 @@ fn refusal(status: StatusCode, text: &str) -> Fault {
             if status == StatusCode::UNAUTHORIZED { fault.try_this(NO_CREDENTIAL) } else { fault }
         }
         Err(_) => Fault::new(exit, format!("the server answered {status}")),
+    }
+}
+
+/// Returns the conversation that a request was about.
+fn thread_of(url: &reqwest::Url) -> Option<String> {
+    let mut parts = url.path_segments()?.skip_while(|part| *part != "threads").skip(1);
+    parts.next().map(str::to_owned)
+}
+
+/// Adds the command that reopens an archived conversation.
+fn reopening(fault: Fault, thread: Option<&str>) -> Fault {
+    match thread.filter(|_| fault.code.as_deref() == Some("thread_archived")) {
+        Some(thread) => fault.try_this(format!("moothall unarchive {}", short(thread))),
+        None => fault,
     }
 }
 

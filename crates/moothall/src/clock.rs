@@ -47,6 +47,18 @@ pub fn day(ts: &str) -> Option<String> {
     Some(local(ts, zone())?.strftime("%Y-%m-%d").to_string())
 }
 
+/// Returns the age of a time stamp in its largest unit, such as `4 min`; `None` if it is not a time
+/// stamp.
+pub fn age(ts: &str, now: Timestamp) -> Option<String> {
+    let seconds = now.duration_since(ts.parse().ok()?).as_secs().max(0);
+    Some(match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    })
+}
+
 /// Parses a time stamp, a day in this time zone, or an age such as 90s, 10m, 2h or 3d. Returns RFC
 /// 3339 in UTC.
 pub fn moment(word: &str, now: Timestamp) -> Option<String> {
@@ -79,6 +91,21 @@ fn moment_in(word: &str, now: Timestamp, zone: TimeZone) -> Option<String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn an_age_has_one_unit() {
+        let now: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
+        for (ts, age) in [
+            ("2026-01-31T11:59:01Z", "59 s"),
+            ("2026-01-31T11:58:59Z", "1 min"),
+            ("2026-01-31T09:00:00Z", "3 h"),
+            ("2026-01-28T12:00:00Z", "3 d"),
+            ("2026-01-31T12:00:09Z", "0 s"),
+        ] {
+            assert_eq!(super::age(ts, now).as_deref(), Some(age), "{ts}");
+        }
+        assert_eq!(super::age("noon", now), None);
+    }
 
     #[test]
     fn times_are_those_of_the_place_and_marked_in_utc() {

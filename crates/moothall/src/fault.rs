@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use strum::VariantArray;
 
+use crate::hints::repeated;
+
 /// Exit codes by kind. Scripts rely on them, so the numbers never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::IntoStaticStr, strum::VariantArray)]
@@ -144,7 +146,8 @@ impl Fault {
     /// Returns the object that `--json` prints on standard error.
     pub fn json(&self) -> serde_json::Value {
         let code = self.code.as_deref().unwrap_or(self.exit.into());
-        serde_json::json!({"error": {"code": code, "message": self.what, "why": self.why, "try": self.forward, "exit": self.exit.code()}})
+        let forward = self.forward.as_deref().map(repeated);
+        serde_json::json!({"error": {"code": code, "message": self.what, "why": self.why, "try": forward, "exit": self.exit.code()}})
     }
 
     /// Creates an I/O error of the disk or of standard output.

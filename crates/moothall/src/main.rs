@@ -1,6 +1,7 @@
 //! The `moothall` program: the server and the command line. All crates are wired together here.
 
 mod fault;
+mod hints;
 mod in_session;
 mod trail;
 mod cli;
@@ -30,7 +31,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::FromArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use moothall_kernel::text::for_terminal;
 use serde_json::json;
 
@@ -45,17 +46,31 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     // The flag is read by hand, because an error of the parser has to be JSON as well.
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
-    let matches = cli::command()
-        .try_get_matches_from(cli::marked(words))
-        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let matches = cli::command().try_get_matches_from(cli::marked(words)).and_then(|matches| {
+        hints::settle(&matches);
+        Cli::from_arg_matches(&matches)
+    });
     let done = match matches {
         Ok(cli) => start(cli),
-        Err(error) => return misread(&error, json),
+        Err(error) => return misread(&suggested(error), json),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => complain(&fault, json),
     }
+}
+
+/// Replaces the suggestions for an unknown command by the commands that its word means.
+fn suggested(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let meant: Vec<String> = cli::meant(word).iter().map(|word| (*word).to_owned()).collect();
+    if !meant.is_empty() {
+        error.remove(ContextKind::Suggested);
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
+    }
+    error
 }
 
 /// Prints help, the version, or a usage error.
@@ -87,7 +102,7 @@ fn complain(fault: &Fault, json: bool) -> ExitCode {
     } else if json {
         writeln!(std::io::stderr(), "{}", fault.json())
     } else {
-        writeln!(std::io::stderr(), "{}", for_terminal(&fault.to_string()))
+        writeln!(std::io::stderr(), "{}", for_terminal(&hints::repeated(&fault.to_string())))
     };
     fault.exit.into()
 }

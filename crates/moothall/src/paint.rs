@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::cli::ColorChoice;
 use crate::fault::{Exit, Fault};
+use crate::hints::repeated;
 
 /// A text style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +121,7 @@ pub fn note(text: &str) {
         return;
     }
     // With standard error closed, the failure has no reader either.
-    let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
+    let _ = writeln!(std::io::stderr(), "{}", for_terminal(&repeated(text)));
 }
 
 /// Returns the server's warnings as sentences. A warning code is left out if its sentence follows.

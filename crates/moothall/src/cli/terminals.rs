@@ -124,8 +124,9 @@ pub enum LinkAction {
 
 #[derive(Clone, Debug, Args)]
 pub struct Permit {
-    /// Conversation of the request: its id, an id prefix, its name, a session's name, or - for the
-    /// one used last; without one, lists all open requests
+    /// Conversation of the request: its id, an id prefix, its name, or - for the one used last; or
+    /// the session or agent that asks, in any conversation; without one, lists all that wait for
+    /// you
     pub thread: Option<String>,
     /// Answer: allow, deny, a number, or the text of an option or its beginning; without one, lists
     /// the open requests

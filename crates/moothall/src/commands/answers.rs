@@ -306,6 +306,7 @@ mod tests {
                 thread: "t".into(),
                 permission: "p".into(),
                 number: 1,
+                since: String::new(),
                 turn: turn.map(str::to_owned),
                 participant: participant.into(),
                 action: String::new(),

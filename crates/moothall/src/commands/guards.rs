@@ -14,6 +14,7 @@ use crate::cli::{Guards, SlashCommand};
 use crate::client::segment;
 use crate::clock::day_and_time;
 use crate::fault::Fault;
+use crate::hints::{quoted, repeated};
 use crate::paint::{Style, note};
 use crate::threads;
 
@@ -79,7 +80,8 @@ fn style(guard: &GuardEntry) -> Style {
 /// Returns the conversation, the guard, its state, and the command that lifts it.
 fn cells(guard: &GuardEntry, currency: &str) -> [String; 4] {
     let name = guard.name.clone().unwrap_or_else(|| WHOLE_SERVER.to_owned());
-    [name, guard.says.clone(), state(guard, currency), lifted_by(guard)]
+    let lift = repeated(&lifted_by(guard)).into_owned();
+    [name, guard.says.clone(), state(guard, currency), lift]
 }
 
 /// Describes a guard's state: the used and reserved part of its limit or, without numbers, its name
@@ -150,16 +152,6 @@ fn raise(guard: &GuardEntry) -> String {
         let _ = write!(command, " --{option} {}", quoted(value));
     }
     format!("{command} {more}")
-}
-
-/// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// Runs a slash command in a conversation, and prints its answer.

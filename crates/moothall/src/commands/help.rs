@@ -67,8 +67,8 @@ pub fn run(args: &Help, printer: &Printer) -> Result<(), Fault> {
     command.build();
     let mut found = &mut command;
     for word in std::iter::once(first).chain(rest) {
-        let known: Vec<String> =
-            found.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+        let shown = found.get_subcommands().filter(|inner| !inner.is_hide_set());
+        let known: Vec<String> = shown.map(|inner| inner.get_name().to_owned()).collect();
         found = found.find_subcommand_mut(word).ok_or_else(|| unknown(word, &known))?;
     }
     print(found, true)

@@ -23,8 +23,10 @@ pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
         note(&format!("warning: {warning}"));
     }
     note(&format!(
-        "Invited {}. To address this participant: moothall say - \"@{} …\"",
-        args.id, args.id
+        "Invited {}. To address this participant: moothall say {} \"@{} …\"",
+        args.id,
+        threads::short(&thread),
+        args.id
     ));
     match &accepted.join {
         Some(join) => context.printer.line(&moothall_kernel::text::for_terminal(&join.prompt)),

@@ -37,6 +37,7 @@ mod redact;
 mod delete;
 mod descriptions;
 mod resume;
+mod rooms;
 mod say;
 mod search;
 mod serve;
@@ -123,6 +124,16 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Slash(args) => guards::command(&context, &args).await,
         Command::Redact(args) => redact::run(&context, &args).await,
         Command::Delete(args) => delete::run(&context, &args).await,
+        Command::Archive(thread) => rooms::alone(&context, &thread, "/archive").await,
+        Command::Unarchive(thread) => rooms::alone(&context, &thread, "/unarchive").await,
+        Command::Rename(args) => rooms::rename(&context, &args).await,
+        Command::Pause(thread) => rooms::alone(&context, &thread, "/pause").await,
+        Command::Continue(thread) => rooms::alone(&context, &thread, "/resume").await,
+        Command::Mute(args) => rooms::mute(&context, &args, "/mute").await,
+        Command::Unmute(args) => rooms::mute(&context, &args, "/unmute").await,
+        Command::Policy(args) => rooms::policy(&context, &args).await,
+        Command::Group(args) => rooms::group(&context, &args).await,
+        Command::Ask(args) => rooms::ask(&context, &args).await,
         Command::Stop(args) => say::stop(&context, &args).await,
         Command::Search(args) => search::run(&context, &args).await,
         Command::Export(args) => export::run(&context, &args).await,

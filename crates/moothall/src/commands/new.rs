@@ -2,16 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use moothall_surfaces::wire::{AgentEntry, AgentList, NewThread, ThreadCreated};
+use moothall_surfaces::wire::{
+    AgentEntry, AgentList, CommandRan, NewCommand, NewThread, ThreadCreated, ThreadDeleted,
+};
 use serde_json::json;
 
 use super::Context;
 use super::invite::{invite, profile_of};
 use crate::cli::New;
+use crate::client::{Client, segment};
 use crate::config::nearest;
 use crate::fault::{Exit, Fault};
 use crate::last;
 use crate::paint::note;
+use crate::threads;
 
 /// The demo agents, for a conversation created without `--with`.
 const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
@@ -30,18 +34,49 @@ pub async fn run(context: &Context, args: &New) -> Result<(), Fault> {
         from: Some(context.client.name().to_owned()),
         policy: Some(json!(args.policy)),
     };
+    let is_taken = threads::all(&context.client)
+        .await
+        .is_ok_and(|all| all.iter().any(|one| one.name == args.name));
     let created: ThreadCreated = context.client.post("/threads", &body).await?;
-    last::remember(&context.client, &created.id);
     for guest in &guests {
-        invite(&context.client, &created.id, &guest.client, profile_of(guest)).await?;
+        let invited = invite(&context.client, &created.id, &guest.client, profile_of(guest)).await;
+        if let Err(fault) = invited {
+            return Err(undone(&context.client, &created.id, fault).await);
+        }
     }
+    last::remember(&context.client, &created.id);
     let names: Vec<_> = guests.iter().map(|guest| guest.client.as_str()).collect();
     if context.printer.json {
         return context.printer.object(&json!({"thread": created, "invited": names}));
     }
     context.printer.line(&created.id)?;
+    if is_taken {
+        note(&format!(
+            "warning: another conversation has this name, so name this one by its id, such as {}",
+            threads::short(&created.id)
+        ));
+    }
     note(&next_step(args, &names));
     Ok(())
+}
+
+/// Removes a conversation whose agent could not be invited, so that a refused `new` leaves nothing.
+/// A caller who may not delete archives it. Returns the refusal.
+async fn undone(client: &Client, thread: &str, fault: Fault) -> Fault {
+    let path = format!("/threads/{}", segment(thread));
+    let deleted: Result<ThreadDeleted, Fault> = client.delete(&path).await;
+    if deleted.is_ok() {
+        return fault;
+    }
+    let archive = NewCommand { from: Some(client.name().to_owned()), text: "/archive".to_owned() };
+    let archived = client.post::<CommandRan>(&threads::path(thread, "commands"), &archive).await;
+    match archived {
+        Ok(_) => fault,
+        Err(_) => {
+            let left = format!("moothall archive {}", threads::short(thread));
+            fault.try_this(format!("the conversation was begun; to remove it: {left}"))
+        }
+    }
 }
 
 /// Returns the agents to invite: those of `--with`, each once, or without that flag the demo agents

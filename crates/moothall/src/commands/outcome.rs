@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEntry, TurnList, UnaskedMessage};
 
-use super::why::{fate, goes_back_to};
+use super::why::{completed, fate, goes_back_to};
 use crate::client::Client;
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
@@ -36,7 +36,8 @@ pub async fn of(
         let forward = fault.forward.clone().unwrap_or_else(|| {
             format!("moothall why {} {}", threads::short(&said.thread), said.seq)
         });
-        fault.try_this(forward)
+        let why = fault.why.as_ref().map(|why| completed(why, &said.thread));
+        Fault { why, ..fault.try_this(forward) }
     })?;
     silent(&turns, said, &faces).iter().for_each(|why| note(why));
     Ok(())

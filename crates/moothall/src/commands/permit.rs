@@ -1,19 +1,20 @@
 //! `permit`: shows the permission requests of agents, and sends a person's answer.
 
+mod list;
+
 use moothall_kernel::permission::ActionDetail;
 use moothall_surfaces::wire::{
-    Envelope, NewAnswer, OptionEntry, PermissionAnswered, SessionEntry, ThreadEntry,
-    ThreadStateAnswer,
+    Envelope, NewAnswer, OptionEntry, PermissionAnswered, ThreadStateAnswer,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::Context;
 use super::events::{EventSelection, after};
 use crate::cli::Permit;
 use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
-use crate::paint::{Style, note};
+use crate::hints::repeated;
+use crate::paint::note;
 use crate::threads;
 
 /// An open permission request.
@@ -25,6 +26,8 @@ pub struct PendingPermission {
     pub permission: String,
     /// Number of the requesting event.
     pub number: u64,
+    /// Time of the requesting event.
+    pub since: String,
     /// The waiting turn; `None` if the agent does not wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
@@ -86,7 +89,8 @@ impl PendingPermission {
         } else {
             ("1", "or the number of another answer")
         };
-        format!("moothall permit {thread} {answer} --number {number}   # {others}")
+        let command = format!("moothall permit {thread} {answer} --number {number}   # {others}");
+        repeated(&command).into_owned()
     }
 }
 
@@ -182,7 +186,7 @@ pub fn news(envelope: &Envelope) -> Option<PermissionEvent> {
 pub fn describe(envelope: &Envelope) -> Option<String> {
     let news = news(envelope)?;
     let mut open = Open::default();
-    open.take(&envelope.thread, envelope.seq, &news);
+    open.take(&envelope.thread, envelope.seq, &envelope.ts, &news);
     Some(match &news {
         PermissionEvent::Requested { participant, .. } => {
             let action: String = open.all().iter().map(PendingPermission::shown).collect();
@@ -274,7 +278,7 @@ pub struct Open(Vec<PendingPermission>);
 
 impl Open {
     /// Applies an event.
-    pub fn take(&mut self, thread: &str, number: u64, news: &PermissionEvent) {
+    pub fn take(&mut self, thread: &str, number: u64, since: &str, news: &PermissionEvent) {
         match news {
             PermissionEvent::Requested {
                 permission,
@@ -290,6 +294,7 @@ impl Open {
                 thread: thread.to_owned(),
                 permission: permission.clone(),
                 number,
+                since: since.to_owned(),
                 turn: turn.clone(),
                 participant: participant.clone(),
                 action: action.clone(),
@@ -357,22 +362,32 @@ fn first_line(action: &str) -> String {
     if first.len() < action.len() { format!("{first}…") } else { first }
 }
 
-/// Sends an answer if an option or a text is given; otherwise prints the open requests of the
-/// conversation or of all.
+/// Sends an answer if an option or a text is given; otherwise prints the open requests of a
+/// conversation, of an agent, or all that wait for the reader.
 pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
-    let Some(word) = &args.thread else { return everywhere(context).await };
-    let open = of_word(context, word).await?;
+    let by = args.speaker.as_deref().unwrap_or(context.client.name());
+    let Some(word) = &args.thread else { return list::everywhere(context, by).await };
+    let open = list::of_word(context, word, args.number).await?;
     if args.option.is_none() && args.text.is_none() {
-        return list(context, &open);
+        return list::print(context, &open);
     }
-    let forward = "list the open requests with moothall permit and the conversation only";
+    let forward = "list the open requests: moothall permit";
     let asked =
         open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
-    let by = args.speaker.as_deref().unwrap_or(context.client.name());
     let answer =
         CardAnswer { option: args.option.clone().unwrap_or_default(), text: args.text.clone() };
+    settle(context, by, asked, &answer).await
+}
+
+/// Sends an answer, and prints it.
+async fn settle(
+    context: &Context,
+    by: &str,
+    asked: &PendingPermission,
+    answer: &CardAnswer,
+) -> Result<(), Fault> {
     let answered =
-        self::answer(&context.client, &asked.thread, by, &asked.permission, &answer, None).await?;
+        self::answer(&context.client, &asked.thread, by, &asked.permission, answer, None).await?;
     if context.printer.json {
         return context.printer.object(&answered);
     }
@@ -385,67 +400,12 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Shows the open requests of all conversations.
-async fn everywhere(context: &Context) -> Result<(), Fault> {
-    let mut found = Vec::new();
-    let waiting = waiting(context).await?;
-    for thread in &waiting {
-        let state = threads::state(&context.client, &thread.id).await?;
-        found.push((thread, open(&context.client, &state).await?));
-    }
-    found.retain(|(_, open)| !open.all().is_empty());
-    if context.printer.json {
-        let one = |(thread, open): &(&ThreadEntry, Open)| json!({"thread": thread.id, "name": thread.name, "permissions": open.all()});
-        return context
-            .printer
-            .object(&json!({"threads": found.iter().map(one).collect::<Vec<_>>()}));
-    }
-    for (thread, open) in &found {
-        context.printer.line(&context.printer.paint(Style::Bold, &thread.name))?;
-        list(context, open)?;
-        for asked in open.all() {
-            note(&asked.command());
-        }
-    }
-    if found.is_empty() {
-        note("No open permission requests.");
-    }
-    Ok(())
-}
-
-/// Returns the conversations with possible requests to people.
-async fn waiting(context: &Context) -> Result<Vec<ThreadEntry>, Fault> {
-    let mut all = threads::all(&context.client).await?;
-    all.retain(|thread| !thread.archived && thread.waits_for_people != Some(0));
-    Ok(all)
-}
-
-/// Returns the open requests of the named conversation. For a session, it adds the session's
-/// requests in other conversations, because links and gatherings show the requests of their
-/// members.
-async fn of_word(context: &Context, word: &str) -> Result<Open, Fault> {
-    let home = threads::resolve(&context.client, word).await?;
-    let mut found = open(&context.client, &threads::state(&context.client, &home).await?).await?;
-    let session = format!("/sessions/{}", segment(&home));
-    let Ok(session) = context.client.get::<SessionEntry>(&session).await else { return Ok(found) };
-    for thread in waiting(context).await?.iter().filter(|thread| thread.id != home) {
-        let state = threads::state(&context.client, &thread.id).await?;
-        let own = |asked: &PendingPermission| {
-            let entry = state.state.participants.invited.iter();
-            let mut entry = entry.filter(|entry| entry.id == asked.participant);
-            entry.any(|entry| entry.profile.session.as_deref() == Some(session.id.as_str()))
-        };
-        found.0.extend(open(&context.client, &state).await?.0.into_iter().filter(own));
-    }
-    Ok(found)
-}
-
 /// Reads the open requests of a conversation.
 async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault> {
     let mut open = Open::default();
     for envelope in &permission_events(client, state).await? {
         if let Some(news) = news(envelope) {
-            open.take(&envelope.thread, envelope.seq, &news);
+            open.take(&envelope.thread, envelope.seq, &envelope.ts, &news);
         }
     }
     Ok(open)
@@ -469,7 +429,7 @@ pub async fn still_asked(
     };
     open.0.retain(|asked| is_question(asked) && is_waited_for(asked));
     let Some(first) = open.all().first() else { return Ok(()) };
-    list(context, &open)?;
+    list::print(context, &open)?;
     Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant)).try_this(
         format!(
             "{}; then follow: moothall tail {}",
@@ -516,35 +476,6 @@ pub async fn answer(
         Some(key) => client.post_keyed(&path, &body, key).await,
         None => client.post(&path, &body).await,
     }
-}
-
-/// Prints open requests, each with its remarks and possible answers.
-fn list(context: &Context, open: &Open) -> Result<(), Fault> {
-    if context.printer.json {
-        return context.printer.object(&json!({ "permissions": open.all() }));
-    }
-    if open.all().is_empty() {
-        note("No open permission requests here.");
-    }
-    for asked in open.all() {
-        let who = context.printer.paint(Style::Bold, &asked.participant);
-        let place = context.printer.paint(Style::Dim, &format!("{:>4}", asked.number));
-        let action = asked.shown().replace('\n', "\n      ");
-        context
-            .printer
-            .line(&format!("{place}  {who}  {}", context.printer.paint(Style::Warn, &action)))?;
-        for remark in asked.remarks() {
-            context
-                .printer
-                .line(&format!("      {}", context.printer.paint(Style::Bold, &remark)))?;
-        }
-        for answer in asked.answers() {
-            context
-                .printer
-                .line(&format!("      {}", context.printer.paint(Style::Dim, &answer)))?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

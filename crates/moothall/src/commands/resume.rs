@@ -8,6 +8,7 @@ use super::session::tell_waits;
 use crate::cli::Resume;
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
+use crate::hints::quoted;
 use crate::paint::note;
 
 pub async fn run(context: &Context, args: &Resume) -> Result<(), Fault> {
@@ -71,7 +72,7 @@ async fn resume(context: &Context, session: &str) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&resumed);
     }
-    let name = for_terminal(&resumed.session.name);
+    let name = for_terminal(&quoted(&resumed.session.name));
     let memory = match resumed.remembers {
         true => "continues with its memory",
         false => "began without memory, because its program has none to resume",

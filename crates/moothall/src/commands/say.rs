@@ -9,6 +9,7 @@ use serde_json::json;
 use super::Context;
 use super::answers::wait;
 use super::guards::run_slash;
+use super::rooms::tell_command;
 use crate::cli::{Say, Stop};
 use crate::fault::{Exit, Fault};
 use crate::paint::{note, sentences};
@@ -73,7 +74,8 @@ async fn run_command(
         let forward = format!("leave out --to; to send it as text, use two slashes: /{text}");
         return Err(Fault::new(Exit::Usage, message).try_this(forward));
     }
-    let event = run_slash(context, thread, speaker(context, args), text).await?;
+    let event = run_slash(context, thread, speaker(context, args), text.clone()).await?;
+    tell_command(&text);
     match event.filter(|event| args.wait && event.kind == "message") {
         Some(event) => wait(context, &event).await,
         None => Ok(()),

@@ -15,6 +15,7 @@ use super::{Context, answers, confirmation, say, width};
 use crate::cli::{End, Run, Send, Session, Sessions};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
+use crate::hints::quoted;
 use crate::paint::{Style, note};
 use crate::threads;
 
@@ -44,7 +45,7 @@ pub async fn run(context: &Context, args: &Run) -> Result<(), Fault> {
             return context.printer.line(&for_terminal(&asked.permission));
         }
     };
-    let (id, name) = (for_terminal(&session.id), for_terminal(&session.name));
+    let (id, name) = (for_terminal(&session.id), for_terminal(&quoted(&session.name)));
     let look = !args.detach && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if look {
         note(&format!(
@@ -131,7 +132,7 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
         [] => {
             let missing = list.programs.iter().filter_map(|program| program.missing.as_deref());
             let missing: Vec<_> = missing.map(for_terminal).collect();
-            format!("No programs are available; see moothall doctor. {}", missing.join(" "))
+            format!("No programs are available; see `moothall doctor`. {}", missing.join(" "))
         }
         [first, ..] => {
             format!("Programs: {}. To start one: moothall run {first}", programs.join(", "))
@@ -143,7 +144,7 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
 /// Names the sessions that block the links of a session, with the commands that help.
 pub fn tell_waits(session: &SessionEntry) {
     let name = for_terminal(&session.name);
-    for lacking in session.waits_for.iter().map(|lacking| for_terminal(lacking)) {
+    for lacking in session.waits_for.iter().map(|lacking| for_terminal(&quoted(lacking))) {
         note(&format!(
             "A link of {name} waits for {lacking}, which is not resumed yet: moothall resume \
              {lacking}   or: moothall end {lacking}"
@@ -246,7 +247,7 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
         (_, None) if sent.event.is_none() && args.session.session.contains('@') => {
             "Sent. The other computer has it within moments.".to_owned()
         }
-        (_, None) => format!("Sent. To follow: moothall tail {}", args.session.session),
+        (_, None) => format!("Sent. To follow: moothall tail {}", quoted(&args.session.session)),
     });
     Ok(())
 }

@@ -15,6 +15,7 @@ use super::spending::summed;
 use crate::cli::Why;
 use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
+use crate::hints::repeated;
 use crate::paint::{Printer, Style, note};
 use crate::threads::{self, Faces};
 
@@ -148,7 +149,10 @@ fn tell(
                 Exit::Failure,
                 format!("this conversation has no message {only}"),
             )
-            .try_this("use a number that `moothall tail` shows before a message"));
+            .try_this(format!(
+                "use a number that `moothall tail {} --no-follow` shows before a message",
+                threads::short(&stories.thread)
+            )));
         }
         Some(_) => {}
     }
@@ -200,7 +204,8 @@ fn print(
         ))?;
         if turns.is_empty() {
             let fate = silence(faces, stories.whole, unasked.as_ref(), covered_by);
-            printer.line(&printer.paint(Style::Dim, &format!("      {fate}")))?;
+            let fate = completed(&fate, &message.thread);
+            printer.line(&printer.paint(Style::Dim, &repeated(&format!("      {fate}"))))?;
         }
         for turn in turns {
             printer.line(&row(printer, faces, room, turn, &stories.currency))?;
@@ -239,6 +244,12 @@ fn silence(
         (None, "") => "no turns are visible to you".into(),
         (None, _) => format!("covered by {covered}"),
     }
+}
+
+/// Completes the command of a cure, which the server names without the conversation.
+pub fn completed(cure: &str, thread: &str) -> String {
+    let invite = format!("`moothall invite {} NAME`", threads::short(thread));
+    cure.replace("`moothall invite`", &invite)
 }
 
 /// Describes why no agent was asked about a message, and the cure.

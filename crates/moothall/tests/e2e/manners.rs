@@ -46,6 +46,24 @@ fn the_bare_name_gives_an_overview_and_help_explains_commands_and_topics() {
     let unknown = home.run(&["help", "tokn"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(stderr(&unknown).contains("moothall help token"), "{}", stderr(&unknown));
+    let nothing = stderr(&home.run(&["help", "frobnicating"]));
+    assert!(nothing.contains("archive") && !nothing.contains("pane"), "{nothing}");
+}
+
+#[test]
+fn an_unknown_command_suggests_the_one_that_is_meant() {
+    let home = Home::new();
+    for (word, meant) in [
+        ("create", "'new'"),
+        ("ls", "'list'"),
+        ("approve", "'permit'"),
+        ("unpause", "'continue'"),
+        ("archiv", "'archive'"),
+    ] {
+        let unknown = home.run(&[word]);
+        assert_eq!(unknown.status.code(), Some(2));
+        assert!(stderr(&unknown).contains(meant), "{word}: {}", stderr(&unknown));
+    }
 }
 
 #[test]
@@ -89,7 +107,9 @@ fn waiting_ends_when_its_time_is_over_and_hints_can_be_left_out() {
     assert_eq!((quiet.status.code(), stderr(&quiet).as_str()), (Some(0), ""));
     let talkative = server.command(&["list", "--verbose"]).output().unwrap();
     assert!(
-        stderr(&talkative).contains("200 http://") && stderr(&talkative).contains("/threads"),
+        stderr(&talkative).contains("200 http://")
+            && stderr(&talkative).contains("/threads after ")
+            && stderr(&talkative).contains(" ms"),
         "{}",
         stderr(&talkative)
     );

@@ -278,6 +278,13 @@ async fn a_session_s_question_is_found_by_its_name_wherever_it_stands() {
     let (_, asked) = house.question(&id, &thread).await;
     let listed = house.json(&["permit", "planner"])["permissions"][0].clone();
     assert_eq!((&listed["thread"], &listed["action"]), (&json!(thread), &json!("rm -r build")));
+    for words in [&["permit"][..], &["permit", "planner"], &["permit", &thread]] {
+        let shown = house.ok(words);
+        assert!(
+            shown.contains("planner") && shown.contains(" s  ") && shown.contains(" --number "),
+            "{words:?}: {shown}"
+        );
+    }
     let output = house.ok(&["tail", &thread, "--no-follow"]);
     let hint = output.lines().find(|line| line.contains("moothall permit ")).unwrap();
     let (typed, _) = hint.trim().split_once('#').unwrap();

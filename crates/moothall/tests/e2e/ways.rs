@@ -75,6 +75,16 @@ const ROWS: &[Row] = &[
     Row("budget raise", &["budget", "raise", "--turns", "1"], [Well, Denied, Denied]),
     Row("guards", &["guards"], [Well, Well, Well]),
     Row("command", &["command", "T", "/group", "list"], [Well, Well, Well]),
+    Row("ask", &["ask", "T", "critic", "--", "Is it?"], [Well, Well, Denied]),
+    Row("pause", &["pause", "T"], [Well, Well, Denied]),
+    Row("continue", &["continue", "T"], [Well, Well, Denied]),
+    Row("mute", &["mute", "T", "critic"], [Well, Well, Denied]),
+    Row("unmute", &["unmute", "T", "critic"], [Well, Well, Denied]),
+    Row("policy", &["policy", "T", "hybrid"], [Well, Well, Denied]),
+    Row("group", &["group", "T", "list"], [Well, Well, Well]),
+    Row("rename", &["rename", "T", "Another", "plan"], [Well, Well, Denied]),
+    Row("archive", &["archive", "T"], [Well, Denied, Denied]),
+    Row("unarchive", &["unarchive", "T"], [Well, Denied, Denied]),
     Row("stop", &["stop", "T"], [Well, Well, Denied]),
     Row("search", &["search", "plan"], [Well, Well, Well]),
     Row("export", &["export", "T"], [Well, Well, Well]),
@@ -273,7 +283,8 @@ fn judge(row: &Row, who: Role, way: &Way<'_>, output: &Output) {
         )
     };
     assert!(!errors.contains("cannot act as"), "{}", at());
-    let denied = code == Some(77) && errors.contains("scope");
+    let is_told = errors.contains("scope") || errors.contains("humans_only");
+    let denied = code == Some(77) && is_told;
     let absent = code == Some(1) && errors.starts_with("error: ");
     match row.2[who as usize] {
         Well => assert_eq!(code, Some(0), "{}", at()),

@@ -273,7 +273,7 @@ impl ChatView {
     fn permission(&mut self, envelope: &Envelope) -> Option<Item> {
         let news = permit::news(envelope)?;
         let asked = self.asks.all().iter().find(|asked| news.is_about(asked)).cloned();
-        self.asks.take(&envelope.thread, envelope.seq, &news);
+        self.asks.take(&envelope.thread, envelope.seq, &envelope.ts, &news);
         let who = |id: &str| self.faces.name(id).to_owned();
         match news {
             PermissionEvent::Requested { .. } => {

@@ -1,0 +1,102 @@
+//! Commands that change a conversation or ask in it. They run the slash commands of the same names.
+
+use moothall_kernel::text::for_terminal;
+
+use super::Context;
+use super::answers::wait;
+use super::guards::run_slash;
+use super::say::words;
+use crate::cli::{Ask, Group, Mute, PolicyChange, Rename, Thread};
+use crate::fault::Fault;
+use crate::paint::note;
+use crate::threads;
+
+/// Slash commands with another name on the command line. There, `resume` restarts sessions.
+const OTHER_NAMES: [(&str, &str); 2] = [("/resume", "continue"), ("/pass", "gather pass")];
+/// Slash commands that the command line has under their own names.
+const SAME_NAMES: [&str; 14] = [
+    "/archive",
+    "/ask",
+    "/group",
+    "/invite",
+    "/mute",
+    "/pause",
+    "/policy",
+    "/rename",
+    "/stop",
+    "/unarchive",
+    "/uninvite",
+    "/unmute",
+    "/why",
+    "/help",
+];
+
+/// Runs a slash command without arguments.
+pub async fn alone(context: &Context, thread: &Thread, slash: &str) -> Result<(), Fault> {
+    run(context, &thread.thread, slash.to_owned()).await
+}
+
+/// Renames a conversation.
+pub async fn rename(context: &Context, args: &Rename) -> Result<(), Fault> {
+    run(context, &args.thread.thread, format!("/rename {}", args.title.join(" "))).await
+}
+
+/// Changes the policy of a conversation.
+pub async fn policy(context: &Context, args: &PolicyChange) -> Result<(), Fault> {
+    run(context, &args.thread.thread, format!("/policy {}", args.policy)).await
+}
+
+/// Forms, changes or shows the group of a conversation.
+pub async fn group(context: &Context, args: &Group) -> Result<(), Fault> {
+    run(context, &args.thread.thread, format!("/group {}", args.words.join(" "))).await
+}
+
+/// Mutes or unmutes agents.
+pub async fn mute(context: &Context, args: &Mute, slash: &str) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let ids = ids(context, &thread, &args.names).await?;
+    run(context, &thread, format!("{slash} {ids}")).await
+}
+
+/// Asks only these agents. With `--wait`, waits for their answers.
+pub async fn ask(context: &Context, args: &Ask) -> Result<(), Fault> {
+    let text = words(&args.text)?;
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let ids = ids(context, &thread, &args.names).await?;
+    let from = context.client.name().to_owned();
+    let event = run_slash(context, &thread, from, format!("/ask {ids} -- {text}")).await?;
+    match event.filter(|_| args.wait) {
+        Some(event) => wait(context, &event).await,
+        None => Ok(()),
+    }
+}
+
+/// Returns the ids of named participants, separated by spaces.
+async fn ids(context: &Context, thread: &str, names: &[String]) -> Result<String, Fault> {
+    let mut ids = Vec::new();
+    for name in names {
+        ids.push(threads::participant(&context.client, thread, name).await?);
+    }
+    Ok(ids.join(" "))
+}
+
+/// Resolves a conversation, and runs the slash command for it.
+async fn run(context: &Context, thread: &str, slash: String) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, thread).await?;
+    let from = context.client.name().to_owned();
+    run_slash(context, &thread, from, slash).await.map(drop)
+}
+
+/// Notes that a typed text was run as a command, and how to send it as text.
+pub fn tell_command(text: &str) {
+    let slash = text.split_whitespace().next().unwrap_or_default();
+    let other = OTHER_NAMES.iter().find(|(name, _)| *name == slash).map(|(_, command)| *command);
+    let same = SAME_NAMES.contains(&slash).then(|| &slash[1..]);
+    let command = other.or(same).map_or_else(
+        || "a slash command".to_owned(),
+        |command| format!("the command of moothall help {command}"),
+    );
+    note(&for_terminal(&format!(
+        "{slash} was run as {command}. To send a text that begins with a slash, type two."
+    )));
+}

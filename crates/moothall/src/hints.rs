@@ -1,0 +1,116 @@
+//! Hints: printed commands that run in the caller's shell as they are printed.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+/// Options that choose the server, by id and by name. A hint repeats those of the command line.
+const REPEATED: [(&str, &str); 4] = [
+    ("server", "--server"),
+    ("profile", "--profile"),
+    ("token_file", "--token-file"),
+    ("cacert", "--cacert"),
+];
+/// Commands that talk to no server, or choose it by their own arguments.
+const LOCAL: [&str; 16] = [
+    "serve",
+    "verify",
+    "audit",
+    "backup",
+    "hook",
+    "pane",
+    "completions",
+    "complete",
+    "man",
+    "help",
+    "init",
+    "config",
+    "matrix",
+    "join",
+    "mcp",
+    "doctor",
+];
+/// The program, as hints name it.
+const PROGRAM: &str = "moothall ";
+
+/// The options that this process was given, each after a space.
+static GIVEN: OnceLock<String> = OnceLock::new();
+
+/// Remembers the options of the command line that choose the server. Variables are left out,
+/// because the shell still has them.
+pub fn settle(matches: &ArgMatches) {
+    let mut given = String::new();
+    for (id, option) in REPEATED {
+        let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let raw = matches.get_raw(id).and_then(|mut values| values.next()).filter(|_| is_typed);
+        if let Some(value) = raw {
+            given.push_str(&format!("{option} {} ", quoted(&value.to_string_lossy())));
+        }
+    }
+    let _ = GIVEN.set(given);
+}
+
+/// Repeats the given options in each command of a text that talks to a server.
+pub fn repeated(text: &str) -> Cow<'_, str> {
+    match GIVEN.get().map(String::as_str) {
+        None | Some("") => Cow::Borrowed(text),
+        Some(given) => Cow::Owned(with(text, given)),
+    }
+}
+
+fn with(text: &str, given: &str) -> String {
+    let mut pieces = text.split(PROGRAM);
+    let mut done = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        done.push_str(PROGRAM);
+        if talks(piece) {
+            done.push_str(given);
+        }
+        done.push_str(piece);
+    }
+    done
+}
+
+/// True if the text begins with a command that talks to a server.
+fn talks(text: &str) -> bool {
+    let word = text.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+    !LOCAL.contains(&word) && crate::cli::command().find_subcommand(word).is_some()
+}
+
+/// Quotes a word for a shell.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:/@-".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn given_options_stand_in_each_command_that_talks_to_a_server() {
+        let given = "--profile 'my hall' ";
+        assert_eq!(
+            with(
+                "See `moothall list`, moothall help say, the moothall page: moothall say - x",
+                given
+            ),
+            "See `moothall --profile 'my hall' list`, moothall help say, the moothall --profile 'my \
+             hall' page: moothall --profile 'my hall' say - x"
+        );
+        assert_eq!(with("moothall is a program", given), "moothall is a program");
+    }
+
+    #[test]
+    fn a_word_is_quoted_for_a_shell() {
+        assert_eq!(quoted("https://h:5111/a"), "https://h:5111/a");
+        assert_eq!(quoted("it's big"), r"'it'\''s big'");
+        assert_eq!(quoted(""), "''");
+    }
+}
