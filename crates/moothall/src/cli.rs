@@ -537,6 +537,7 @@ pub enum Command {
     #[command(subcommand, after_help = examples(&[
         ("moothall config check", "report errors and warnings"),
         ("moothall config show --origin", "all settings and their origins"),
+        ("moothall config schema > moothall.schema.json", "for an editor that completes TOML"),
     ]))]
     Config(ConfigAction),
     /// Print a shell completion script

@@ -33,6 +33,8 @@ pub struct Doctor {
 pub enum ConfigAction {
     /// Check the configuration, and list the files that it is read from
     Check(ConfigFile),
+    /// Print the JSON Schema of the configuration, for editors
+    Schema,
     /// Print all settings; secrets are shown as the start of their hash
     Show {
         #[command(flatten)]

@@ -11,8 +11,17 @@ use crate::paint::{Printer, Style, note};
 pub fn run(action: &ConfigAction, printer: &Printer) -> Result<(), Fault> {
     match action {
         ConfigAction::Check(file) => check(file, printer),
+        ConfigAction::Schema => schema(printer),
         ConfigAction::Show { file, origin } => show(file, *origin, printer),
     }
+}
+
+/// Prints the JSON Schema of the configuration.
+fn schema(printer: &Printer) -> Result<(), Fault> {
+    if printer.json {
+        return printer.object(&config::schema());
+    }
+    printer.line(&format!("{:#}", config::schema()))
 }
 
 /// Checks the configuration and the users that it names. Prints the result and, for each key that

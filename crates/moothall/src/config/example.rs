@@ -14,13 +14,14 @@ use super::{LimitsConfig, POLICY_KEYS, ServerConfig, TlsConfig, keys_of};
 pub(super) type Entry = (&'static str, &'static str, &'static str);
 
 /// A section: its title, its description, the keys of its type, and their descriptions.
-struct Section {
-    title: &'static str,
-    about: &'static str,
-    keys: Vec<&'static str>,
-    entries: &'static [Entry],
+pub(super) struct Section {
+    pub(super) title: &'static str,
+    pub(super) about: &'static str,
+    pub(super) keys: Vec<&'static str>,
+    pub(super) entries: &'static [Entry],
 }
 
+#[cfg(test)]
 const HEADER: &str = "\
 # Moothall's configuration. Every key is optional; a line that begins with `# key =` shows a default or an example.
 #
@@ -395,7 +396,7 @@ const PROFILE: &[Entry] = &[
 ];
 
 /// Returns the sections in the order of the file, each with its keys and their descriptions.
-fn sections() -> Vec<Section> {
+pub(super) fn sections() -> Vec<Section> {
     let policy = POLICY_KEYS.into_iter().filter(|key| *key != "reply_strategy").collect();
     vec![
         Section {
@@ -505,6 +506,7 @@ fn sections() -> Vec<Section> {
 }
 
 /// Generates `moothall.example.toml`.
+#[cfg(test)]
 fn example() -> String {
     let mut text = HEADER.to_owned();
     for section in sections() {

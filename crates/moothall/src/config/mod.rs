@@ -2,10 +2,9 @@
 //! the crate that owns it.
 
 mod document;
-#[cfg(test)]
 mod example;
-#[cfg(test)]
 mod channel_entries;
+mod schema;
 mod restart;
 #[cfg(test)]
 mod tests;
@@ -29,6 +28,7 @@ use crate::fault::{Exit, Fault};
 use document::names_a_secret;
 pub use document::{Document, Entries, Node, Variables, nearest};
 pub use restart::{StartupValues, needs_restart};
+pub use schema::schema;
 
 /// The key of `[agents]` that does not name an agent.
 const DISCOVER: &str = "discover";
