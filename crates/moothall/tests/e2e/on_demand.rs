@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::harness::stderr;
 use crate::links::{Hall, start, state, until};
+use crate::terminal::{Terminal, is_possible};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_with_a_terminal_agent_of_the_configuration_works_from_the_first_word() {
@@ -51,6 +52,12 @@ async fn who_waits_for_an_answer_hears_it_or_what_is_asked_first() {
     assert!(server.ok(&["tail", "ada", "--no-follow"]).contains("answered: "));
     let asked = server.command(&["say", "ada", "[ask:rm -r all]", "--wait"]).output().unwrap();
     assert_eq!(asked.status.code(), Some(6), "{}", stderr(&asked));
+    if is_possible() {
+        let terminal = Terminal::start(&server, "permit", 120, 30);
+        terminal.see("Answer (Enter leaves it open):");
+        terminal.write("allow").press(&["Enter"]);
+        terminal.see("Answered ada: ");
+    }
 }
 
 /// True if the process does not exist, or is a zombie.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Server, stderr};
+use crate::terminal::{Terminal, is_possible};
 
 /// Runs a command that must fail; returns its exit code and its error.
 fn refused(server: &Server<'_>, args: &[&str]) -> (Option<i32>, String) {
@@ -70,4 +71,21 @@ async fn a_second_conversation_of_a_name_is_told_and_a_refused_one_leaves_nothin
     let names: Vec<&Value> =
         names["threads"].as_array().unwrap().iter().map(|thread| &thread["name"]).collect();
     assert_eq!(json!(names), json!(["Plan", "Plan"]));
+}
+
+#[test]
+fn the_text_that_would_be_erased_is_shown_before_the_question() {
+    if !is_possible() {
+        return;
+    }
+    let home = Home::new();
+    let server = home.serve();
+    server.ok(&["new", "Plan", "--empty"]);
+    let said = server.json(&["say", "Plan", "the wrong password"])["event"]["seq"].to_string();
+    let terminal = Terminal::start(&server, &format!("redact Plan {said}"), 120, 30);
+    terminal.see("user: the wrong password");
+    terminal.see(&format!("Erase the text of message {said} permanently? [y/N]"));
+    terminal.write("n").press(&["Enter"]);
+    terminal.see("not confirmed");
+    assert!(server.ok(&["tail", "Plan", "--no-follow"]).contains("the wrong password"));
 }
