@@ -1,4 +1,4 @@
-/** What the words of states have in common, for order, colour and clocks. */
+/** The kinds of the words of states, for order, colour and clocks. */
 
 import type { Occupation } from './types';
 import type { StateWord } from './wire';

@@ -1,5 +1,5 @@
 /**
- * What the person of this page may do for others: let them in, start programs, bind chats. The
+ * The rights of the person of this page: to let others in, to start programs, to bind chats. The
  * server decides again with each request.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The events of one conversation: the loaded pages, and the rows that are made from them. Which
- * requests wait for an answer is read from here too.
+ * The events of one conversation: the loaded pages, the rows that are made from them, and the
+ * requests that wait for an answer.
  */
 
 import { ranMs } from '../lib/clock';
@@ -18,7 +18,7 @@ export type AskPart = <T>(path: string) => Promise<T>;
 
 export type MessageRow = Extract<Row, { kind: 'message' }>;
 
-/** What becomes of loaded events outside the history. */
+/** The owner of a history: it is told of loaded events. */
 export interface HistoryKeeper {
   /** Returns the key of an event's row. */
   keyOf: (event: Envelope) => string;
@@ -168,7 +168,7 @@ export class History {
     this.#keeper.newest(this.#events.slice(-PAGE), after, this.last);
   }
 
-  /** Takes what the state of the conversation says: its newest event, and what was asked in no turn. */
+  /** Takes the newest position and the requests without a turn, as the state has them. */
   async learn(head: number, asked: readonly AskedRef[]): Promise<void> {
     this.#noteHead(head);
     if (this.last >= head) this.settled = Math.max(this.settled, head);

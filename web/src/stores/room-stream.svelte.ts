@@ -1,6 +1,6 @@
 /**
- * What the stream of the page brings about one conversation: its events, the words that are being
- * written, the progress of turns, and presence.
+ * The stream of the page, as far as one conversation is concerned: its events, the words that are
+ * being written, the progress of turns, and presence.
  */
 
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
