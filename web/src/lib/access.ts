@@ -35,7 +35,7 @@ export const SCOPES: ScopeText[] = [
   { scope: 'participants:invite', title: 'Invite and remove', agents: true },
   { scope: 'turns:control', title: 'Stop, pause, mute, change the rules', agents: true },
   { scope: 'agents:run', title: 'Ask agents for a reply', agents: true },
-  { scope: 'sessions:drive', title: 'Start agents in terminals, and drive them', agents: true },
+  { scope: 'sessions:drive', title: 'Start agents in terminals, and type there', agents: true },
   { scope: 'permissions:answer', title: 'Answer permission requests', agents: false },
   { scope: 'threads:admin', title: 'See what was held back, archive, erase', agents: false },
 ];

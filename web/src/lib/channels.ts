@@ -9,7 +9,7 @@ export const ACCOUNT_SCOPES = [
   { scope: 'threads:admin', title: 'Open groups, bind and unbind chats' },
   { scope: 'permissions:answer', title: 'Answer questions of agents, with buttons' },
   { scope: 'turns:control', title: 'Stop, pause and mute agents, change the rules' },
-  { scope: 'participants:invite', title: 'Bring agents in, and take them out' },
+  { scope: 'participants:invite', title: 'Invite and remove agents' },
 ];
 /** The scopes that every account has. */
 export const ACCOUNT_USUAL = 'Read and write';

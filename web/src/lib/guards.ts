@@ -44,7 +44,7 @@ export function liftHint({ lift, until }: GuardEntry): string {
     case 'raise':
       return 'Raise it on the server: `moothall budget raise`.';
     case 'words':
-      return 'Any message of a person lifts it.';
+      return 'Any message from a person lifts it.';
     case 'time':
       return until ? `It ends at ${clockTime(until)}.` : 'It ends by itself.';
     default:

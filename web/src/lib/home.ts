@@ -83,5 +83,5 @@ export function titleOf(text: string): string {
       ?.replace(/@[A-Za-z0-9._:-]+[,:]?\s*/g, '')
       .trim() ?? '';
   const words = line.length > 48 ? `${line.slice(0, 48).replace(/\s+\S*$/, '')}…` : line;
-  return words || 'New room';
+  return words || 'New conversation';
 }

@@ -57,7 +57,7 @@ const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) 
     isOn(value) ? 'let agents answer without being named' : 'made agents answer only when named',
   prod: (value, names) => `asked ${list(value, names)} for a reply`,
   policy: (value) =>
-    `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
+    `set who may speak to “${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}”`,
   config: (value) => configured(object(value)),
   budget: (value, _, currency) => `raised the budget${raised(object(value), currency)}`,
   bind: (value) => tied(value)?.bound ?? `connected ${target(value)}`,
@@ -76,7 +76,7 @@ function target(value: unknown): string {
 
 /** Bindings whose keys mean nothing to people. */
 const TIES = [
-  { key: 'link:', bound: 'linked the sessions', unbound: 'closed the link' },
+  { key: 'link:', bound: 'linked the agents', unbound: 'closed the link' },
   { key: 'gathering:', bound: 'made it a gathering', unbound: 'ended the gathering here' },
   { key: 'gathering-of:', bound: 'brought the members in', unbound: 'let the members go' },
 ];
@@ -112,7 +112,7 @@ function raised(content: Content, currency: string): string {
 function configured(patch: Content): string {
   const entries = Object.entries(patch);
   const said = entries.map(([key, value]) =>
-    key === 'name' ? `the policy to ${policyTitle(String(value))}` : `${key} to ${String(value ?? 'automatic')}`,
+    key === 'name' ? `who may speak to “${policyTitle(String(value))}”` : `${key} to ${String(value ?? 'automatic')}`,
   );
   return `set ${said.join(', ')}`;
 }
@@ -169,7 +169,7 @@ function noticeLine(event: Envelope): Line {
 function observationLine(event: Envelope): Line {
   const { shown_name: name, chat, redacted } = event.meta ?? {};
   const who = `${event.from} (“${name ?? ''}”, not paired)`;
-  if (redacted) return line(`A message of ${who} was erased.`);
+  if (redacted) return line(`A message from ${who} was erased.`);
   return line(`${who} wrote in ${chat ?? 'a chat'}:`, 'plain', String(event.content));
 }
 
@@ -178,15 +178,15 @@ function turnLine(event: Envelope, names: Names): Line {
   const who = names(String(content['participant']));
   if (content['event'] === 'unkept') {
     return line(
-      `${who}: ${count(Number(content['count']), 'refused message')} not kept, because too many were already.`,
+      `The server held back ${count(Number(content['count']), 'more message')} from ${who}, and kept no copy.`,
     );
   }
   if (content['event'] !== 'kept') return line(`${who}: ${String(content['event'])}`);
-  if (event.meta?.redacted) return line(`A held-back message of ${who} was erased.`);
+  if (event.meta?.redacted) return line(`A held-back message from ${who} was erased.`);
   if (content['because'] === 'thought') return line(`${who} thought:`, 'plain', String(content['text'] ?? ''));
   const because = textOf(KEPT, String(content['because']));
   return {
-    ...line(`The server held back a message of ${who}: ${because}.`, 'plain', String(content['text'] ?? '')),
+    ...line(`The server held back a message from ${who}: ${because}.`, 'plain', String(content['text'] ?? '')),
     kept: true,
   };
 }

@@ -137,11 +137,11 @@ function endOf({ outcome, by = '' }: Settled): Permission['end'] {
 export function cameOf(came: Settled | null): string | null {
   switch (came?.outcome) {
     case 'started': {
-      const name = came.name ?? 'a session';
+      const name = came.name ?? 'The agent';
       return came.unsaid ? `${name} runs. Its first message did not arrive: ${came.unsaid}` : `${name} runs.`;
     }
     case 'linked': {
-      const to = came.talk?.to ?? 'the other session';
+      const to = came.talk?.to ?? 'the other agent';
       return came.unsaid
         ? `It is linked with ${to}. The first message did not arrive: ${came.unsaid}`
         : `It is linked with ${to}.`;

@@ -82,19 +82,19 @@ describe('a timeline', () => {
     const of = (id: string) => ({ participant_id: id, profile: {} });
     const content = { bind: 'link:0c5f', invite: of('a'), invites: [of('a'), of('b'), of('c')] };
     const text = line([event('control', 'user', content)], (id) => id).text;
-    expect(text).toBe('user linked the sessions · invited a, b, c');
+    expect(text).toBe('user linked the agents · invited a, b, c');
   });
 
   it('has a sentence for what is connected, and for controls that it does not know', () => {
     const said = (content: unknown) => line([event('control', 'user', content)], (id) => id);
     expect(said({ bind: 'chat:telegram:-100' }).text).toBe('user connected a chat on Telegram');
     expect(said({ unbind: 'chat:telegram:-100' }).text).toBe('user disconnected a chat on Telegram');
-    expect(said({ bind: 'link:0c5f' }).text).toBe('user linked the sessions');
+    expect(said({ bind: 'link:0c5f' }).text).toBe('user linked the agents');
     expect(said({ unbind: 'link:0c5f' }).text).toBe('user closed the link');
     const members = { bind: 'gathering-of:a', binds: ['gathering-of:a', 'gathering-of:b', 'gathering:1'] };
     expect(said(members).text).toBe('user brought the members in · made it a gathering');
     const two = { bind: 'link:1', binds: ['link:1', 'elsewhere:7'] };
-    expect(said(two).text).toBe('user linked the sessions · connected “elsewhere:7”');
+    expect(said(two).text).toBe('user linked the agents · connected “elsewhere:7”');
     expect(said({ bind: { of: 'the future' } }).text).toBe('user connected another product');
     const unknown = said({ teleport: { to: 'the moon' } });
     expect([unknown.text, unknown.detail]).toEqual(['user changed “teleport”', null]);

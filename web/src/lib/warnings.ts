@@ -5,7 +5,7 @@
 
 /** Sentences for words that the server may send without one. */
 const WORDS: Record<string, string> = {
-  held: 'A guard holds this conversation. The server keeps this message, and the others do not see it. Any message of a person, or /resume, lets the agents go on.',
+  held: 'A guard holds this conversation. The server keeps this message, and the others do not see it. A message from a person, or /resume, lets the agents go on.',
   stopped:
     'A person stopped this conversation. The server keeps this message, and the others see it when a person writes again.',
 };

@@ -162,14 +162,14 @@ export const RUNTIMES: Record<string, string> = {
 const GUARDS: Record<Guard, string> = {
   exchanges: 'The agents reached their limit of replies without you. Let them go on?',
   pair: 'Two agents answered each other too often within a minute. Let them go on?',
-  repeat: 'The same words came again and again. Let them go on?',
+  repeat: 'The agents repeat the same words. Let them go on?',
   stopped: 'The gathering is stopped. Let it go on?',
 };
 
 /** Returns the question about a guard's hold. `limit` is the number of replies without a person. */
 export function guardQuestion(guard: string, limit?: number): string {
   if (guard === 'exchanges' && limit) return `${count(limit, 'reply', 'replies')} without you. Let them go on?`;
-  return Object.hasOwn(GUARDS, guard) ? GUARDS[guard as Guard] : 'A guard holds the floor. Let the agents go on?';
+  return Object.hasOwn(GUARDS, guard) ? GUARDS[guard as Guard] : 'A guard stopped the agents. Let them go on?';
 }
 
 /** Returns the words of a failure, which the server writes in brackets: `ann failed`. */

@@ -42,7 +42,7 @@ export const uninvite = (room: Room, id: string) => run(room, 'Removing', { unin
 export const prod = (room: Room, id: string) => run(room, 'Asking for a reply', { prod: [id] });
 export const resume = (room: Room) => run(room, 'Continuing', { resume: {} });
 export const pause = (room: Room, on: boolean) => run(room, on ? 'Pausing' : 'Resuming', { pause: { on } });
-export const setPolicy = (room: Room, name: string) => run(room, 'Changing the policy', { config: { name } });
+export const setPolicy = (room: Room, name: string) => run(room, 'Changing who may speak', { config: { name } });
 export const setRule = (room: Room, key: string, value: unknown) =>
   run(room, 'Changing the setting', { config: { [key]: value } });
 export const setInvitedAuto = (room: Room, on: boolean) => run(room, 'Changing the setting', { invited_auto: { on } });

@@ -76,8 +76,8 @@ test.describe('with terminals', () => {
     await signIn(page, server);
     await expect(page.getByRole('region', { name: 'Needs you' }).getByRole('article')).toBeVisible();
     expect(await small(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Look at the room' }).tap();
-    const sheet = page.getByRole('dialog', { name: 'The room beside' });
+    await page.getByRole('button', { name: 'Look at the conversation' }).tap();
+    const sheet = page.getByRole('dialog', { name: 'The conversation beside' });
     await expect(sheet).toBeVisible();
     expect(await small(page)).toEqual([]);
     await page.evaluate(() => {

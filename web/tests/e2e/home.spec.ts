@@ -1,4 +1,4 @@
-/** Home: what needs you is answered by keys, the agents at work, what moved, and a room beside. */
+/** Home: what needs you is answered by keys, the agents at work, what moved, and a conversation beside. */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ test.describe('with terminals', () => {
     const folder = mkdtempSync(join(tmpdir(), 'moothall-folder-'));
     mkdirSync(join(folder, 'shop', '.git'), { recursive: true });
     await signIn(page, server);
-    const composer = page.getByRole('textbox', { name: 'Begin a room' });
+    const composer = page.getByRole('textbox', { name: 'Begin a conversation' });
     const answers = page.getByRole('group', { name: 'Who answers' });
     await answers.getByRole('button', { name: 'fake' }).click();
     await page.getByRole('button', { name: /^in / }).click();
@@ -100,7 +100,7 @@ test('a failure and a mention are done with E, and letters can be switched off',
   await signIn(page, server);
   await expect(section(page)).toContainText('please look');
   await expect(page).toHaveTitle(/^1 needs you · /);
-  await expect(page.getByRole('region', { name: 'What moved' })).toContainText('Review');
+  await expect(page.getByRole('region', { name: 'New messages' })).toContainText('Review');
 
   await page.getByRole('button', { name: 'Settings' }).click();
   await page.getByRole('menuitemcheckbox', { name: /Single-letter/ }).click();
@@ -149,8 +149,8 @@ test('on a phone the room comes as a sheet', async ({ page, server }) => {
   await signIn(page, server);
   await expect(section(page)).toContainText('please look');
   await accessible(page);
-  await page.getByRole('button', { name: 'Look at the room' }).click();
-  const sheet = page.getByRole('dialog', { name: 'The room beside' });
+  await page.getByRole('button', { name: 'Look at the conversation' }).click();
+  const sheet = page.getByRole('dialog', { name: 'The conversation beside' });
   await expect(sheet).toContainText('please look');
   await accessible(page);
   await sheet.getByRole('button', { name: 'Close the peek' }).click();

@@ -388,7 +388,7 @@ test('an agent is in the list of agents, not among the rooms, and can be invited
   await page.keyboard.press('Escape');
   await page.keyboard.press('i');
   const dialog = page.getByRole('dialog', { name: 'Invite' });
-  await dialog.getByRole('button', { name: 'A session' }).click();
+  await dialog.getByRole('button', { name: 'A running agent' }).click();
   await dialog.getByRole('button', { name: /^anna/ }).click();
   await expect(dialog.getByLabel('Id')).toHaveValue('anna');
   await dialog.getByRole('button', { name: 'Invite', exact: true }).click();

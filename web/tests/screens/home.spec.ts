@@ -29,7 +29,7 @@ test('home with requests, agents at work and rooms that moved', async ({ page })
   await expect(page.getByRole('region', { name: 'At work' })).toBeVisible();
   await shoot(page, 'home', SIZES);
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.getByRole('button', { name: 'Look at the room' }).click();
+  await page.getByRole('button', { name: 'Look at the conversation' }).click();
   await shoot(page, 'home-sheet', SIZES.slice(2));
   await server.stop();
 });

@@ -281,6 +281,6 @@ test('sessions: several, linked, one asks, one is ended', async ({ page }) => {
   await shoot(page, 'session-home', both);
   await page.setViewportSize({ width: 1360, height: 820 });
   await page.getByRole('button', { name: 'Invite' }).first().click();
-  await page.getByRole('button', { name: 'A session' }).click();
+  await page.getByRole('button', { name: 'A running agent' }).click();
   await shoot(page, 'session-invite', [SIZES[0]!, small]);
 });
