@@ -10,6 +10,9 @@ export default defineConfig({
   // printed as flaky.
   retries: 2,
   forbidOnly: process.env['CI'] === 'true',
+  // Pictures are compared, and written only on request: `npm run pictures`.
+  updateSnapshots: 'none',
+  snapshotPathTemplate: 'tests/pictures/{arg}{ext}',
   // Limits that only a real fault reaches, also on two busy cores.
   timeout: 120_000,
   expect: { timeout: 60_000 },

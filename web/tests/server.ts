@@ -15,10 +15,14 @@ export class Server {
   page = '';
   #child: ChildProcess | null = null;
 
-  /** `config` is the content of `moothall.toml`, `more` is appended to the command line. */
+  /**
+   * `config` is the content of `moothall.toml`, `more` is appended to the command line, and `env` is
+   * the server's environment.
+   */
   constructor(
     config = '',
     private readonly more: string[] = [],
+    private readonly env: NodeJS.ProcessEnv = process.env,
   ) {
     writeFileSync(join(this.folder, 'moothall.toml'), config);
   }
@@ -38,7 +42,7 @@ export class Server {
       config,
       ...this.more,
     ];
-    const env = { MOOTHALL_DEMO_PACE: 'instant', ...process.env };
+    const env = { MOOTHALL_DEMO_PACE: 'instant', ...this.env };
     const child = spawn(BINARY, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
     const first = await new Promise<{ listening: string; key_file: string }>((resolve, reject) => {

@@ -45,7 +45,7 @@ command = ["/bin/false"]
 `;
 
 /** A stand-in for a program in a terminal, from moothall-testkit. */
-const FAKE = process.env['MOOTHALL_FAKE_TUI'] ?? join(import.meta.dirname, '../../../target/debug/fake-tui');
+export const FAKE = process.env['MOOTHALL_FAKE_TUI'] ?? join(import.meta.dirname, '../../../target/debug/fake-tui');
 
 /** True if programs can be started in terminals here. */
 export const TERMINALS = existsSync(FAKE) && spawnSync('tmux', ['-V']).status === 0;
