@@ -65,6 +65,7 @@ test('agents of one’s own are offered before the demos, and found by name', ()
 test('a room is called by its first words', () => {
   expect(titleOf('@claude: Why is the queue slow?\nAnd more')).toBe('Why is the queue slow?');
   expect(titleOf('@claude')).toBe('New conversation');
+  expect(titleOf('@ada and @bo: why do users leave?')).toBe('why do users leave?');
   expect(titleOf(`${'word '.repeat(20)}`)).toBe(`${'word '.repeat(9).trim()}…`);
 });
 

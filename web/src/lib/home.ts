@@ -80,7 +80,9 @@ export function titleOf(text: string): string {
     text
       .trim()
       .split('\n')[0]
-      ?.replace(/@[A-Za-z0-9._:-]+[,:]?\s*/g, '')
+      // The names at the beginning go with the word between them.
+      ?.replace(/^(?:@[A-Za-z0-9._:-]+[,:]?\s*(?:(?:and|&)\s+(?=@))?)+/, '')
+      .replace(/@[A-Za-z0-9._:-]+[,:]?\s*/g, '')
       .trim() ?? '';
   const words = line.length > 48 ? `${line.slice(0, 48).replace(/\s+\S*$/, '')}…` : line;
   return words || 'New conversation';
