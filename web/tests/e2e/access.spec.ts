@@ -2,8 +2,8 @@
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { running, settled } from '../screens/stage';
-import { box, expect, held, messagesOf, participant, say, shown, test } from './fixture';
+import { running, SESSIONS, settled, TERMINALS } from '../screens/stage';
+import { box, expect, held, messagesOf, participant, say, shown, signIn, test } from './fixture';
 
 /** Themes differ only in colours, so the second theme is checked for contrast only. */
 const ASPECTS = { light: null, dark: ['color-contrast'] };
@@ -140,6 +140,70 @@ for (const [size, width, height] of [
         await page.keyboard.press('Escape');
         await expect(page.getByRole('dialog')).toHaveCount(0);
       }
+    });
+  });
+}
+
+for (const [size, width, height] of [
+  ['large', 1440, 900],
+  ['small', 320, 640],
+] as const) {
+  test.describe(`with terminals, ${size}`, () => {
+    test.use({ config: SESSIONS, viewport: { width, height } });
+    test.skip(!TERMINALS, 'tmux or fake-tui is missing');
+
+    test('settings, a folder picker, a circle, answers, and a keyboard taken over', async ({ page, server }) => {
+      test.slow();
+      const anna = await server.startSession('anna');
+      const talk = await server.begin('Talk', ['coder'], 'mention_only');
+      await signIn(page, server);
+      const list = () => (width < 1_000 ? page.getByRole('button', { name: 'Conversations' }).click() : undefined);
+      await list();
+      await page.getByRole('button', { name: 'Settings' }).click();
+      await check(page, 'settings');
+      await page.keyboard.press('Escape');
+      await page.goto(server.url);
+      await page.getByRole('group', { name: 'Who answers' }).getByRole('button', { name: 'fake' }).click();
+      await page.getByRole('button', { name: /^in / }).click();
+      const picker = page.getByRole('group', { name: 'Folder' });
+      await picker.getByLabel('Path of the folder').fill('/nowhere');
+      await picker.getByLabel('Path of the folder').press('Enter');
+      await expect(picker.getByRole('alert')).toContainText('does not exist');
+      await check(page, 'folder picker with an error');
+      await page.goto(`${server.url}/t/${talk}`);
+      await page.getByRole('region', { name: 'Messages' }).focus();
+      await page.keyboard.press('n');
+      await page.getByRole('button', { name: 'Talking circle instead…' }).click();
+      await expect(page.getByRole('dialog', { name: 'New talking circle' })).toBeVisible();
+      await check(page, 'circle');
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'More about this conversation' }).click();
+      await page.getByRole('menuitem', { name: 'Answers to agents…' }).click();
+      await expect(page.getByRole('dialog', { name: 'Answers to agents' })).toBeVisible();
+      await check(page, 'answers');
+      await page.goto(`${server.url}/t/${anna}/terminal`);
+      await page.getByRole('button', { name: 'Take over' }).click();
+      await expect(page.getByRole('textbox', { name: 'Type in the terminal of anna' })).toBeFocused();
+      await check(page, 'keyboard taken over');
+    });
+
+    test('what could not be loaded, and what was refused', async ({ page, server }) => {
+      test.slow();
+      const thread = await server.begin('Talk', ['coder'], 'mention_only');
+      await signIn(page, server);
+      await page.route(`**/threads/${thread}/**`, (route) => route.fulfill({ status: 500, body: '{}' }));
+      await page.goto(`${server.url}/t/${thread}`);
+      await expect(page.getByRole('heading', { name: 'The conversation could not be opened' })).toBeVisible();
+      await check(page, 'not opened');
+      await page.unroute(`**/threads/${thread}/**`);
+      await page.goto(`${server.url}/t/${thread}`);
+      await expect(box(page)).toBeVisible();
+      await page.route('**/events', (route) =>
+        route.request().method() === 'POST' ? route.fulfill({ status: 500, body: '{}' }) : route.continue(),
+      );
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await expect(page.getByText('Pausing failed')).toBeVisible();
+      await check(page, 'a refusal');
     });
   });
 }
