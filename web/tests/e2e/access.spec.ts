@@ -166,6 +166,8 @@ for (const [size, width, height] of [
       await page.getByRole('group', { name: 'Who answers' }).getByRole('button', { name: 'fake' }).click();
       await page.getByRole('button', { name: /^in / }).click();
       const picker = page.getByRole('group', { name: 'Folder' });
+      // The default folder comes from the server.
+      await expect(picker.getByLabel('Path of the folder')).not.toHaveValue('');
       await picker.getByLabel('Path of the folder').fill('/nowhere');
       await picker.getByLabel('Path of the folder').press('Enter');
       await expect(picker.getByRole('alert')).toContainText('does not exist');
