@@ -80,7 +80,7 @@ pub enum AccessDenial {
     Stranger,
     /// The credential lacks a scope.
     #[error(
-        "This needs the scope `{0}`, which your credential does not have. Ask for a token with it: `moothall token create --scope {0}`."
+        "This needs the scope `{0}`, which your credential does not have. Ask for a token with it: `moothall token create NAME --scope {0}`."
     )]
     Scope(Scope),
     /// This scope needs a credential, in local mode too.

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::cards::OpenCard;
-use moothall_kernel::event::{Event, Guard, Posted, Recipient, RecordedEvent};
+use moothall_kernel::event::{Event, Guard, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use moothall_kernel::mentions::names_id;
+use moothall_kernel::mentions::is_to;
 use moothall_kernel::permission::WithdrawalReason;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::{Viewer, visible};
@@ -366,14 +366,6 @@ impl UnseenEvents {
 fn is_caused_by(event: &RecordedEvent, reader: &ParticipantId) -> bool {
     let Event::Posted(posted) = &event.event else { return false };
     posted.reply_to.as_ref().is_some_and(|cause| cause.from == *reader)
-}
-
-/// True if a message of another participant is to a reader, or names the reader.
-fn is_to(posted: &Posted, reader: &ParticipantId) -> bool {
-    posted.from != *reader
-        && (posted.to == Recipient::One(reader.clone())
-            || posted.mentions.contains(reader)
-            || names_id(&posted.body, reader))
 }
 
 /// Returns the guard that holds the floor, as a need.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::model::event::{Posted, Recipient};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Participant, Profile};
 use crate::text::code::{self, ProseRun};
@@ -58,9 +59,17 @@ pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Me
     named_in(body, &code::prose(body), invited, speaker)
 }
 
+/// True if a message of another participant is to a reader, or names the reader.
+pub fn is_to(posted: &Posted, reader: &ParticipantId) -> bool {
+    posted.from != *reader
+        && (posted.to == Recipient::One(reader.clone())
+            || posted.mentions.contains(reader)
+            || names_id(&posted.body, reader))
+}
+
 /// True if words name this id. Words name the local user, and other readers without an invitation,
 /// by the id alone.
-pub fn names_id(body: &str, id: &ParticipantId) -> bool {
+fn names_id(body: &str, id: &ParticipantId) -> bool {
     let profile = Profile::default();
     let bearer = Bearer { id, profile: &profile, full_name: None };
     let found = || named_in(body, &code::prose(body), [bearer], &ParticipantId::new(""));

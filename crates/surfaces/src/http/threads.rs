@@ -11,8 +11,9 @@ use moothall_engine::hall::HallError;
 use moothall_engine::ports::{ListFilter, ListPage, ListedStream};
 use moothall_kernel::Conversation;
 use moothall_kernel::chat::{Chat, NotAChat};
-use moothall_kernel::event::{Event, Recipient};
+use moothall_kernel::event::Event;
 use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::mentions::is_to;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::view::Viewer;
 use serde_json::Value;
@@ -138,8 +139,7 @@ async fn newest(
 /// True if a message is addressed to the reader, or names the reader.
 fn is_for(event: &Event, reader: &Option<ParticipantId>) -> bool {
     let (Event::Posted(posted), Some(reader)) = (event, reader) else { return false };
-    let addressed = matches!(&posted.to, Recipient::One(to) if to == reader);
-    posted.from != *reader && (addressed || posted.mentions.contains(reader))
+    is_to(posted, reader)
 }
 
 fn names_of(state: &Conversation) -> BTreeMap<String, String> {

@@ -196,5 +196,5 @@ async fn an_agent_over_http_is_told_of_no_command_and_a_person_is() {
         "{}",
         messages[0]
     );
-    assert!(messages[1].contains("`moothall token create --scope "), "{}", messages[1]);
+    assert!(messages[1].contains("`moothall token create NAME --scope "), "{}", messages[1]);
 }

@@ -221,6 +221,22 @@ async fn failures_and_mentions_wait_until_the_mark_passes_them() {
     assert_eq!(kinds(&server, &server.key, "").await, <[&str; 0]>::default());
 }
 
+#[tokio::test]
+async fn the_list_marks_a_thread_that_names_a_reader_who_is_not_invited() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "ada", "elsewhere").await;
+    let listed = async || {
+        let path = "/threads?as=user&lines=1";
+        let (_, list) = server.as_operator(Method::GET, path, Value::Null).await;
+        list["threads"][0]["direct"].clone()
+    };
+    server.say(&thread, "ada", "nothing for `@user`").await;
+    assert_eq!(listed().await, false);
+    server.say(&thread, "ada", "@user: a first word").await;
+    assert_eq!(listed().await, true);
+}
+
 /// Returns the newest mention: the stream may have told an earlier one.
 async fn until_needs_newest(server: &Server, told: &Value) -> Value {
     let (_, answer) = server.as_operator(Method::GET, "/needs", Value::Null).await;
