@@ -72,6 +72,9 @@ function still(): void {
     [/moothall-\w+-\w{6}/g, 'shop'],
     [/127\.0\.0\.1:\d+/g, '127.0.0.1:8080'],
     [/[0-9a-f]{8}-[0-9a-f-]{27}/g, '00000000'],
+    [/\[moothall:[0-9a-f]{8}\]/g, '[moothall:00000000]'],
+    // Signs that the page's own font lacks are drawn by the fonts of each computer.
+    [/[^\x20-\x7e\xa0-\u024f\u2010-\u2026\s]/g, '-'],
   ];
   const calm = (node: Node): void => {
     const before = node.nodeValue ?? '';

@@ -149,7 +149,7 @@ impl Sessions {
         }
     }
 
-    /// Notes the tool that a program uses. The use is no part of the log, so nothing waits for it.
+    /// Notes the tool that a program uses. The log does not hold it, so nothing waits for it.
     fn note_tool(&self, id: &SessionId, tool: Option<ToolUse>) -> ReportOutcome {
         if self.handle_of(id).is_some_and(|handle| handle.uses(tool)) {
             self.notify_of_sessions();
