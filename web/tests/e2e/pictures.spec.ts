@@ -74,7 +74,7 @@ function still(): void {
     [/[0-9a-f]{8}-[0-9a-f-]{27}/g, '00000000'],
     [/\[moothall:[0-9a-f]{8}\]/g, '[moothall:00000000]'],
     // Signs that the page's own font lacks are drawn by the fonts of each computer.
-    [/[^\x20-\x7e\xa0-\u024f\u2010-\u2026\s]/g, '-'],
+    [/[^\x20-\x7e\xa0-\u024f\u2000-\u206f\s]/g, '-'],
   ];
   const calm = (node: Node): void => {
     const before = node.nodeValue ?? '';

@@ -134,6 +134,22 @@ test('what a reload cuts off arrives once, and nobody has to ask for it', async 
   await expect(page.getByText('Not sent.')).toHaveCount(0);
 });
 
+test('each Enter sends what was written then, also while the conversation still loads', async ({ page, server }) => {
+  const thread = await server.begin('Slow to load');
+  let load = (): void => {};
+  const loads = new Promise<void>((resolve) => (load = resolve));
+  await page.route('**/threads/*/events?*', async (route) => {
+    if (route.request().method() === 'GET') await loads;
+    await route.continue();
+  });
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, 'one');
+  await say(page, 'two');
+  load();
+  await expect(messagesOf(page, 'You')).toContainText(['one', 'two']);
+  await expect(box(page)).toHaveValue('');
+});
+
 test('a reply points to its message and leads back to it', async ({ page, server }) => {
   const thread = await server.begin('Replies');
   await server.say(thread, 'the first of many');
