@@ -62,7 +62,7 @@ test('words that wait are sent as their writer, however late the page learns who
   const streams = page.waitForResponse((response) => response.url().includes('/events/stream'));
   await page.reload({ waitUntil: 'commit' });
   await streams;
-  // What the opened stream leads to has been asked for before this.
+  // Requests that follow the opening of the stream were sent before this one.
   await page.evaluate(() => fetch('/healthz'));
   expect(early, 'the page knows its person first').toBe(0);
   learn();

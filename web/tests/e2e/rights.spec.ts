@@ -39,7 +39,7 @@ test('is told that it does not exist, and gets no name, no words and no lines of
     await expect(page).not.toHaveTitle(secret);
     await accessible(page);
   }
-  // What they may read is one click away.
+  // A conversation that they may read is one click away.
   await page
     .getByRole('navigation')
     .getByRole('link', { name: /Open to Bea/ })

@@ -6,7 +6,6 @@ use moothall_kernel::occupation::StateWord;
 use super::{Action, Door};
 use crate::access::AccessError;
 use crate::hall::occupation::ShownOccupation;
-use crate::ports::Scope;
 
 /// The state of a participant, as one reader sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +69,7 @@ impl Door {
     }
 
     fn reads_screens(&self) -> bool {
-        !self.caller.is_agent() && self.caller.must_prove(Scope::SessionsDrive).is_ok()
+        !self.caller.is_agent() && self.may(Action::ReadScreen).is_ok()
     }
 
     /// True if the caller may answer the questions of agents within its reach.

@@ -26,7 +26,7 @@ pub struct Mute {
 pub struct PolicyChange {
     #[command(flatten)]
     pub thread: Thread,
-    /// New policy: hybrid, mention_only, round_robin
+    /// New policy: hybrid, mention_only, round_robin or open
     #[arg(value_name = "POLICY")]
     pub policy: String,
 }

@@ -17,17 +17,26 @@ pub fn ask(context: &Context, sure: &Confirmation, what: &str) -> Result<(), Fau
     {
         return Ok(());
     }
+    let answer = line(&format!("{what} [y/N] "))?;
+    if matches!(answer.to_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    Err(Fault::new(Exit::Failure, "not confirmed, so nothing was changed")
+        .try_this("answer y, or use --yes"))
+}
+
+/// Asks the person at the terminal for a line; returns it without the space around it.
+///
+/// # Errors
+/// The terminal cannot be written or read.
+pub fn line(prompt: &str) -> Result<String, Fault> {
     let mut out = io::stderr();
-    let asked = write!(out, "{what} [y/N] ").and_then(|()| out.flush());
+    let asked = write!(out, "{prompt}").and_then(|()| out.flush());
     asked.map_err(|error| Fault::io("cannot ask", &error))?;
     let mut answer = String::new();
     io::stdin()
         .lock()
         .read_line(&mut answer)
         .map_err(|error| Fault::io("cannot read the answer", &error))?;
-    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        return Ok(());
-    }
-    Err(Fault::new(Exit::Failure, "not confirmed, so nothing was changed")
-        .try_this("answer y, or use --yes"))
+    Ok(answer.trim().to_owned())
 }

@@ -13,24 +13,6 @@ use crate::threads;
 
 /// Slash commands with another name on the command line. There, `resume` restarts sessions.
 const OTHER_NAMES: [(&str, &str); 2] = [("/resume", "continue"), ("/pass", "gather pass")];
-/// Slash commands that the command line has under their own names.
-const SAME_NAMES: [&str; 14] = [
-    "/archive",
-    "/ask",
-    "/group",
-    "/invite",
-    "/mute",
-    "/pause",
-    "/policy",
-    "/rename",
-    "/stop",
-    "/unarchive",
-    "/uninvite",
-    "/unmute",
-    "/why",
-    "/help",
-];
-
 /// Runs a slash command without arguments.
 pub async fn alone(context: &Context, thread: &Thread, slash: &str) -> Result<(), Fault> {
     run(context, &thread.thread, slash.to_owned()).await
@@ -91,12 +73,13 @@ async fn run(context: &Context, thread: &str, slash: String) -> Result<(), Fault
 pub fn tell_command(text: &str) {
     let slash = text.split_whitespace().next().unwrap_or_default();
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == slash).map(|(_, command)| *command);
-    let same = SAME_NAMES.contains(&slash).then(|| &slash[1..]);
-    let command = other.or(same).map_or_else(
-        || "a slash command".to_owned(),
-        |command| format!("the command of moothall help {command}"),
-    );
+    let command = other.unwrap_or_else(|| slash.trim_start_matches('/'));
+    let first = command.split(' ').next().unwrap_or_default();
+    let help = match crate::cli::command().find_subcommand(first) {
+        Some(_) => format!(" (see: moothall help {command})"),
+        None => String::new(),
+    };
     note(&for_terminal(&format!(
-        "{slash} was run as {command}. To send a text that begins with a slash, type two."
+        "The command {slash} ran{help}. To send it as text, begin with two slashes."
     )));
 }

@@ -7,6 +7,9 @@ use super::example::{Section, sections};
 /// Names in the titles of sections that stand for names of the user's choice.
 const STAND_INS: [&str; 3] = ["analyst", "codex", "workstation"];
 
+/// Place of the section that may also be a list of tables.
+const TABLE_OR_LIST: &str = "/properties/channels/properties/telegram/properties/bots";
+
 /// Returns the schema of a configuration file.
 pub fn schema() -> Value {
     let mut whole = table();
@@ -16,6 +19,9 @@ pub fn schema() -> Value {
         for key in &section.keys {
             place["properties"][*key] = described(&section, key);
         }
+    }
+    if let Some(place) = whole.pointer_mut(TABLE_OR_LIST) {
+        place["type"] = json!(["object", "array"]);
     }
     whole["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     whole["title"] = json!("moothall.toml");
@@ -114,6 +120,16 @@ mod tests {
             }
         }
         assert_eq!(check(&text), None, "{text}");
+        let list = "[[channels.telegram.bots]]\nagent = \"ada\"\nbot_token = \"1:x\"\n";
+        assert_eq!(
+            (
+                check(list),
+                schema()["properties"]["channels"]["properties"]["telegram"]["properties"]["bots"]
+                    ["type"][1]
+                    .as_str()
+            ),
+            (None, Some("array"))
+        );
         let file = std::fs::read_to_string("../../moothall.example.toml").unwrap();
         assert_eq!(check(&file), None);
     }

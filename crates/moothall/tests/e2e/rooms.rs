@@ -45,9 +45,9 @@ fn a_typed_slash_command_tells_that_it_was_one() {
     let server = home.serve();
     server.ok(&["new", "Plan", "--empty"]);
     for (typed, told) in [
-        ("/pause", "/pause was run as the command of moothall help pause."),
-        ("/resume", "/resume was run as the command of moothall help continue."),
-        ("/archive", "/archive was run as the command of moothall help archive."),
+        ("/pause", "The command /pause ran (see: moothall help pause)."),
+        ("/resume", "The command /resume ran (see: moothall help continue)."),
+        ("/archive", "The command /archive ran (see: moothall help archive)."),
     ] {
         let output = server.command(&["say", "Plan", typed]).output().unwrap();
         assert!(output.status.success() && stderr(&output).contains(told), "{}", stderr(&output));

@@ -118,8 +118,13 @@ async fn the_tool_that_a_program_uses_is_its_state() {
     let hall = Hall::new();
     let server = hall.serve();
     let ada = start(&server, &hall, "ada").await;
-    let made = server.json(&["token", "create", "kim", "--scope", "threads:read"]);
-    let reader = made["token"].as_str().unwrap().to_owned();
+    let token = |args: &[&str]| {
+        let args = [&["token", "create"], args, &["--scope", "threads:read"]].concat();
+        server.json(&args)["token"].as_str().unwrap().to_owned()
+    };
+    let reader = token(&["kim"]);
+    // A token for one conversation reads no screen, whatever its other rights.
+    let bound = token(&["eve", "--scope", "sessions:drive", "--thread", &ada.id]);
     let seen = async |token: Option<&str>| {
         let request = server.http().get(format!("{}/threads/{}/state", server.url, ada.id));
         let request = match token {
@@ -134,8 +139,10 @@ async fn the_tool_that_a_program_uses_is_its_state() {
     until("the tool is its state", has_tool).await;
     let doing = seen(None).await;
     assert_eq!((&doing["word"], &doing["tool"]), (&json!("working"), &json!("Bash")), "{doing}");
-    let doing = seen(Some(&reader)).await;
-    assert_eq!((&doing["tool"], &doing["line"]), (&json!("Bash"), &Value::Null), "{doing}");
+    for token in [&reader, &bound] {
+        let doing = seen(Some(token)).await;
+        assert_eq!((&doing["tool"], &doing["line"]), (&json!("Bash"), &Value::Null), "{doing}");
+    }
     hall.press(&ada, "Escape");
     until("it rests", async || seen(None).await["word"] == "ready").await;
     assert_eq!(seen(None).await["tool"], Value::Null);

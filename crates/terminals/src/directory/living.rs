@@ -140,13 +140,13 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`] if the report could not be committed; deliver it again.
     pub async fn handle_report(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
-        match (self.check(&hook), hook.news.clone()) {
-            (Err(heard), _) => Ok(heard),
-            (Ok(()), HookNews::Uses(tool)) => Ok(self.note_tool(&hook.session, tool)),
-            (Ok(()), _) => {
-                self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?
-            }
+        if let Err(heard) = self.check(&hook) {
+            return Ok(heard);
         }
+        if let HookNews::Uses(tool) = hook.news {
+            return Ok(self.note_tool(&hook.session, tool));
+        }
+        self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?
     }
 
     /// Notes the tool that a program uses. The log does not hold it, so nothing waits for it.

@@ -163,10 +163,10 @@ pub(crate) struct ToolHooks {
 impl ToolHooks {
     /// Returns the meaning of an event; `None` if it is not about a tool.
     fn news(&self, event: &str, payload: &Value) -> Option<HookNews> {
-        let used = || Some(details::tool_use(payload));
-        (self.before == event)
-            .then(|| HookNews::Uses(used()))
-            .or_else(|| self.after.contains(&event).then_some(HookNews::Uses(None)))
+        if event == self.before {
+            return Some(HookNews::Uses(Some(details::tool_use(payload))));
+        }
+        self.after.contains(&event).then_some(HookNews::Uses(None))
     }
 }
 

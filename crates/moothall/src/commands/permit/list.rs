@@ -1,7 +1,7 @@
 //! Lists of open requests: all that wait for the reader, those of a conversation, and those of an
 //! agent.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use jiff::Timestamp;
 use moothall_surfaces::wire::{NeedEntry, NeedsAnswer, SessionEntry};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{CardAnswer, Open, PendingPermission, news, open, settle};
 use crate::client::segment;
 use crate::clock::age;
-use crate::commands::Context;
+use crate::commands::{Context, confirmation};
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
@@ -100,21 +100,11 @@ async fn offer(context: &Context, by: &str, asked: &PendingPermission) -> Result
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Ok(());
     }
-    let mut out = io::stderr();
-    let prompt = write!(out, "Answer (Enter leaves it open): ").and_then(|()| out.flush());
-    prompt.map_err(|error| Fault::io("cannot ask", &error))?;
-    let mut option = String::new();
-    io::stdin()
-        .lock()
-        .read_line(&mut option)
-        .map_err(|error| Fault::io("cannot read the answer", &error))?;
-    match option.trim() {
-        "" => Ok(()),
-        option => {
-            let answer = CardAnswer { option: option.to_owned(), text: None };
-            settle(context, by, asked, &answer).await
-        }
+    let option = confirmation::line("Answer (Enter leaves it open): ")?;
+    if option.is_empty() {
+        return Ok(());
     }
+    settle(context, by, asked, &CardAnswer { option, text: None }).await
 }
 
 /// Returns the open requests of the named conversation, and those of the session or agent with this

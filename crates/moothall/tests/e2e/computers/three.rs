@@ -81,8 +81,8 @@ async fn a_link_of_three_computers_has_one_home_and_outlives_its_member() {
         let again = linked(server, members).await;
         assert_eq!((&again["link_state"], &again["link"]["id"]), (&json!("reused"), &id));
     }
-    // What is typed away from its home reaches its home, and through it the third computer. The
-    // stand-ins say nothing about it: the same words from each of the three would trip a guard.
+    // Words that are typed at another computer reach the link's home, and through it the third.
+    // The stand-ins say nothing: the same words from each of the three would trip a guard.
     types(&other, &trio.writer, "from the laptop");
     until("both hear it", async || {
         heard(&one, "from the laptop") > 0 && heard(&third, "from the laptop") > 0
