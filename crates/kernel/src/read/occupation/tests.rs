@@ -250,6 +250,7 @@ fn a_busy_program_shows_the_tool_that_it_uses() {
         assert_eq!(shown(&own(word), work), (word, None));
     }
     assert_eq!(shown(&own(StateWord::Ready), Idle), (StateWord::Ready, None), "its end came late");
+    assert_eq!(shown(&own(StateWord::Thinking), Idle), (StateWord::Thinking, None));
     let said = ToolUse { tool: None, line: Some("of its own turn".into()) };
     let own = Occupation { tool: Some(said.clone()), ..own(StateWord::Working) };
     assert_eq!(shown(&own, Busy), (StateWord::Working, Some(said)));
