@@ -24,7 +24,8 @@ pub async fn run(context: &Context, args: &List) -> Result<(), Fault> {
     let StatesAnswer { states } = context.client.get("/states").await?;
     for thread in &threads {
         let last = day_and_time(&thread.updated_at).unwrap_or_else(|| thread.updated_at.clone());
-        let facts = format!("{:<12} {:>6} events, last {last}", thread.policy, thread.head);
+        let events = if thread.head == 1 { "event," } else { "events," };
+        let facts = format!("{:<12} {:>6} {events:<7} last {last}", thread.policy, thread.head);
         let mark = if thread.archived { "  (archived)" } else { "" };
         let (facts, name) = (
             context.printer.paint(Style::Dim, &facts),

@@ -61,6 +61,7 @@ async fn a_second_conversation_of_a_name_is_told_and_a_refused_one_leaves_nothin
     let server = home.serve();
     let first = server.command(&["new", "Plan", "--empty"]).output().unwrap();
     assert!(!stderr(&first).contains("warning"), "{}", stderr(&first));
+    assert!(server.ok(&["list"]).contains(" 1 event,  last "), "one is not several");
     let second = server.command(&["new", "Plan", "--empty"]).output().unwrap();
     assert!(stderr(&second).contains("another conversation has this name"), "{}", stderr(&second));
     // A person of this name makes the agent's invitation fail.
