@@ -137,6 +137,8 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     world.terminal.prompt("Second tag-two");
     world.models.asked_about("tag-two").await;
     world.terminal.prompt("Third tag-three");
+    // Codex takes the prompt a moment after the key; after the turn's end it would begin a turn.
+    world.terminal.shows(&["› Ask Codex to do anything"]);
     gate.open(ALL);
     let news = world.listening.news().await;
     let HookNews::Stopped { text, inputs, .. } = news else { panic!("{news:?}") };
