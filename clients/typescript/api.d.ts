@@ -3395,6 +3395,8 @@ export interface components {
         };
         /** @description One of the answers that a permission offers. */
         OptionEntry: {
+            /** @description The program's words about the option, apart from its text. */
+            description?: string | null;
             /** @description Id of the option, unique among the options of its question. */
             id: string;
             /**

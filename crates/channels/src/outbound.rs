@@ -159,7 +159,8 @@ fn of_event(recorded: &RecordedEvent, state: &Conversation, chat: &Chat) -> Outb
             ..
         } => {
             let from = (participant, name(participant));
-            let action = detail.as_ref().map_or_else(|| action.clone(), in_a_fence);
+            let fenced = |detail: &ActionDetail| in_a_fence(detail, options);
+            let action = detail.as_ref().map_or_else(|| action.clone(), fenced);
             card(recorded.seq, permission, from, action, options, *partial)
         }
         Event::QuestionAsked { permission, participant, action, options, partial, .. } => {
@@ -242,9 +243,14 @@ fn card(
     })
 }
 
-/// Returns the parts of an action as a block of Markdown in which nothing acts.
-fn in_a_fence(detail: &ActionDetail) -> String {
-    let text = detail.to_text();
+/// Returns the parts of an action, and the options that have a description, as a block of Markdown
+/// in which nothing acts.
+fn in_a_fence(detail: &ActionDetail, options: &[PermissionOption]) -> String {
+    let described = |option: &PermissionOption| {
+        option.description.as_ref().map(|words| format!("\n- {}: {words}", option.label))
+    };
+    let described: String = options.iter().filter_map(described).collect();
+    let text = format!("{}{described}", detail.to_text());
     let longest = text.split(|sign| sign != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}\n{text}\n{fence}")

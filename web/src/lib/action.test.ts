@@ -70,3 +70,11 @@ test('equal lines far from a change are only counted', () => {
   expect(difference('a', 'a\nb')).toBe('  a\n+ b');
   expect(difference('a\nb', 'a')).toBe('  a\n- b');
 });
+
+test('a question is its words, and its place among several', () => {
+  const parts: ActionPart[] = [{ role: 'question', name: 'DB', text: 'Which database?' }];
+  const one = actionText('…', { tool: 'AskUserQuestion', parts }, []);
+  expect([one.lead, one.text]).toEqual(['asks you', 'Which database?']);
+  const second = actionText('…', { tool: 'AskUserQuestion', parts, step: { number: 2, of: 3 } }, []);
+  expect(second.lead).toBe('asks you (2 of 3)');
+});

@@ -25,11 +25,11 @@ export function actionText(
   if (detail === null) {
     return { lead: isQuestion(options) ? 'asks you' : 'asks for permission', text: action, isDiff: false, claim: null };
   }
-  const { parts } = detail;
+  const { parts, step } = detail;
   const isDiff = parts.some(({ role }) => role === 'before' || role === 'after' || role === 'content');
   const claims = parts.filter(({ role }) => role === 'claim').map(({ text }) => text);
   return {
-    lead: lead(detail),
+    lead: step === undefined ? lead(detail) : `${lead(detail)} (${step.number} of ${step.of})`,
     text: [...blocks(parts), ...(detail.screen === undefined ? [] : ['', 'On its screen:', detail.screen])].join('\n'),
     isDiff,
     claim: claims.length > 0 ? claims.join('\n') : null,
@@ -45,6 +45,7 @@ function lead({ tool, parts }: ActionDetail): string {
   const find = (role: ActionPart['role']) => parts.find((part) => part.role === role)?.text;
   const path = find('path');
   const file = path === undefined ? '' : (path.split('/').filter(Boolean).at(-1) ?? path);
+  if (find('question') !== undefined) return 'asks you';
   if (find('command') !== undefined) return 'wants to run a command';
   if (file !== '' && (find('before') !== undefined || find('after') !== undefined)) return `wants to edit ${file}`;
   if (file !== '' && find('content') !== undefined) return `wants to write ${file}`;
@@ -78,6 +79,7 @@ function block({ role, name, text }: ActionPart): string | null {
       return `$ ${text}`;
     case 'path':
     case 'address':
+    case 'question':
       return text;
     case 'before':
       return marked('-', text.split('\n'));

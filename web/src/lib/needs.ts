@@ -44,7 +44,8 @@ function wishOf(asked: Asked): string {
   const { lead, text } = actionText(asked.action, asked.detail ?? null, asked.options);
   const command = asked.detail?.parts.find((part) => part.role === 'command')?.text;
   if (command !== undefined) return `wants to run ${visible(command)}`;
-  return asked.detail ? lead : `${lead}: ${visible(text)}`;
+  const isQuestion = asked.detail?.parts.some((part) => part.role === 'question') ?? false;
+  return asked.detail && !isQuestion ? lead : `${lead}: ${visible(text)}`;
 }
 
 /** Returns a text in one line, with invisible characters spelled out. */

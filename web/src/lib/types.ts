@@ -14,10 +14,12 @@ export interface ActionDetail {
   parts: ActionPart[];
   /** The words of the dialog that asks, if the report is beside it. */
   screen?: string;
+  /** The place of the question, if the program asks several in one call. */
+  step?: { number: number; of: number };
 }
 
 export interface ActionPart {
-  role: 'command' | 'path' | 'before' | 'after' | 'content' | 'address' | 'claim' | 'other';
+  role: 'command' | 'path' | 'before' | 'after' | 'content' | 'address' | 'claim' | 'question' | 'other';
   name: string;
   text: string;
 }

@@ -5,10 +5,14 @@ import type { Needs } from './needs.svelte';
 
 /** Time in which a card that opened by itself takes no key. */
 const HELD_MS = 500;
+/** Time in which the next question of a program's call may come, before another need opens. */
+const FOLLOWS_MS = 5000;
 
 export class Home {
   /** Id of the need that the person opened. */
   #chosen = $state<string | null>(null);
+  /** The asker whose next question opens, because the answered one was one of several. */
+  #asker = $state.raw<Pick<Need, 'thread' | 'participant'> | null>(null);
   /** The conversation that the person chose to look at. */
   #looked = $state<string | null>(null);
   /** True if the conversation is shown over the list, on screens without room beside it. */
@@ -28,6 +32,8 @@ export class Home {
   /** The open need. After the last one goes, the one that took its place is open. */
   current = $derived.by<Need | null>(() => {
     const at = this.#needs.list.findIndex((need) => need.id === this.#chosen);
+    const asker = this.#asker;
+    if (at < 0 && asker) return this.#needs.list.find((need) => isOf(need, asker)) ?? null;
     return this.#needs.list[at >= 0 ? at : Math.min(this.#place, this.#needs.list.length - 1)] ?? null;
   });
 
@@ -39,11 +45,13 @@ export class Home {
    * the card before do nothing for a while. Returns true if the card is another one.
    */
   draw(id: string | null): boolean {
-    if (id === this.#shown) return false;
+    // No card is open while a program's next question is on its way.
+    if (id === this.#shown || (id === null && this.#asker)) return false;
     if (!this.#moved && this.#shown !== null) this.#readyAt = performance.now() + HELD_MS;
     this.#moved = false;
     this.#shown = id;
     this.#chosen = id;
+    this.#asker = null;
     this.#place = Math.max(
       0,
       this.#needs.list.findIndex((need) => need.id === id),
@@ -63,6 +71,15 @@ export class Home {
     return !event.repeat && performance.now() >= this.#readyAt;
   }
 
+  /** Notes that one of several questions of a call was answered: the next one opens. */
+  follow({ thread, participant }: Need): void {
+    const asker = { thread, participant };
+    this.#asker = asker;
+    setTimeout(() => {
+      if (this.#asker === asker) this.#asker = null;
+    }, FOLLOWS_MS);
+  }
+
   choose(id: string): void {
     this.#moved = id !== this.#shown;
     this.#looked = null;
@@ -80,4 +97,8 @@ export class Home {
     this.#looked = thread ?? this.#looked;
     this.sheet = true;
   }
+}
+
+function isOf(need: Need, asker: Pick<Need, 'thread' | 'participant'>): boolean {
+  return need.thread === asker.thread && need.participant === asker.participant;
 }

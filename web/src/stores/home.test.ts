@@ -70,3 +70,25 @@ test('moving stops at both ends', () => {
   home.step(5);
   expect(draw()).toBe('b');
 });
+
+test('the next question of one call opens, though another need is older', () => {
+  vi.useFakeTimers();
+  const of = (id: string, since: string): Need => ({ ...need(id, since), thread: 'a', participant: 'ada' });
+  wait('b');
+  needs.take('a', [of('a1', '2026-11-27T11:00:00Z')]);
+  home.choose('a1');
+  expect(draw()).toBe('a1');
+  home.follow(home.current!);
+  needs.answered(home.current!);
+  expect(draw()).toBe(undefined);
+  needs.take('a', [of('a2', '2026-11-27T12:09:00Z')]);
+  expect(draw()).toBe('a2');
+  expect(home.takes(key())).toBe(false);
+
+  home.follow(home.current!);
+  needs.answered(home.current!);
+  expect(draw()).toBe(undefined);
+  vi.advanceTimersByTime(5000);
+  expect(draw()).toBe('b');
+  vi.useRealTimers();
+});

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -20,6 +20,7 @@ class OptionEntry:
         kind (str): Effect of the option: `allow_once`, `allow_always`, `reject_once`, `reject_always` or
             `other`.
         label (str): Text of the option, as the asking program words it.
+        description (None | str | Unset): The program's words about the option, apart from its text.
         takes_text (bool | Unset): True if the option is answered with `text`, in the person's own words.
         with_others (bool | Unset): True if the option can be combined with others of this kind: list their ids or
             numbers,
@@ -29,6 +30,7 @@ class OptionEntry:
     id: str
     kind: str
     label: str
+    description: None | str | Unset = UNSET
     takes_text: bool | Unset = UNSET
     with_others: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -39,6 +41,12 @@ class OptionEntry:
         kind = self.kind
 
         label = self.label
+
+        description: None | str | Unset
+        if isinstance(self.description, Unset):
+            description = UNSET
+        else:
+            description = self.description
 
         takes_text = self.takes_text
 
@@ -53,6 +61,8 @@ class OptionEntry:
                 "label": label,
             }
         )
+        if description is not UNSET:
+            field_dict["description"] = description
         if takes_text is not UNSET:
             field_dict["takes_text"] = takes_text
         if with_others is not UNSET:
@@ -69,6 +79,15 @@ class OptionEntry:
 
         label = d.pop("label")
 
+        def _parse_description(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        description = _parse_description(d.pop("description", UNSET))
+
         takes_text = d.pop("takes_text", UNSET)
 
         with_others = d.pop("with_others", UNSET)
@@ -77,6 +96,7 @@ class OptionEntry:
             id=id,
             kind=kind,
             label=label,
+            description=description,
             takes_text=takes_text,
             with_others=with_others,
         )

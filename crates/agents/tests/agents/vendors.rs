@@ -107,6 +107,7 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
             part(PartRole::Claim, "description", "List files"),
         ],
         screen: None,
+        step: None,
     });
     assert_eq!(
         read("claude", "PermissionRequest", asked),
@@ -138,6 +139,7 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
                     tool: String::new(),
                     parts: vec![part(PartRole::Command, "command", "ls")],
                     screen: None,
+                    step: None,
                 }),
                 ..ReportedQuestion::new(r#"{"command":"ls"}"#, false)
             })

@@ -17,11 +17,5 @@ pub(super) async fn hall() -> moothall_engine::hall::Hall {
 
 /// Returns an answer to a question of a program.
 pub(super) fn allow() -> PermissionOption {
-    PermissionOption {
-        id: "allow".into(),
-        label: "Yes".into(),
-        kind: OptionKind::AllowOnce,
-        takes_text: false,
-        with_others: false,
-    }
+    PermissionOption::new("allow", "Yes", OptionKind::AllowOnce)
 }

@@ -67,12 +67,31 @@ pub struct ReportedQuestion {
     /// The program's own offers not to ask again, each with its number in the report and the words
     /// for what it covers.
     pub always: Vec<(usize, String)>,
+    /// The questions to the person, in their order, if the program asks for a choice.
+    pub choices: Vec<ReportedChoice>,
+}
+
+/// A question of a program to its user, with the answers on offer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedChoice {
+    /// The few words that the program shows in place of the question.
+    pub header: String,
+    /// The words of the question.
+    pub question: String,
+    /// The answers of the agent, each with its label and its description; empty if there is none.
+    pub options: Vec<(String, String)>,
 }
 
 impl ReportedQuestion {
     /// Returns a question of which only the action is known.
     pub fn new(action: impl Into<String>, partial: bool) -> Self {
-        Self { action: action.into(), partial, detail: None, always: Vec::new() }
+        Self {
+            action: action.into(),
+            partial,
+            detail: None,
+            always: Vec::new(),
+            choices: Vec::new(),
+        }
     }
 }
 

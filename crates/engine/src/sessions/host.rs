@@ -9,6 +9,7 @@ use moothall_kernel::permission::PermissionOption;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
+use super::hooks::ReportedChoice;
 use super::keystrokes::Keystroke;
 use super::picture::Picture;
 use crate::ports::{Pane, SessionId, UnixUser};
@@ -160,6 +161,19 @@ impl Dialog {
     /// True if both are the same dialog. Equal options alone do not prove that.
     pub fn is_same(&self, other: &Dialog) -> bool {
         self.content() == other.content()
+    }
+
+    /// True if the dialog shows this very question: its whole words, and each of its answers in the
+    /// place that it has in the report.
+    pub fn asks(&self, choice: &ReportedChoice) -> bool {
+        let is_offered =
+            |(option, (label, description)): (&PermissionOption, &(String, String))| {
+                squeezed(&option.label) == squeezed(&format!("{label}{description}"))
+            };
+        !choice.options.is_empty()
+            && self.options.len() >= choice.options.len()
+            && squeezed(&self.action).contains(&squeezed(&choice.question))
+            && self.options.iter().zip(&choice.options).all(is_offered)
     }
 
     /// True if the dialog may be the question of a report: it shows the beginning of the reported

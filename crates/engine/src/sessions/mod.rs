@@ -25,7 +25,7 @@ pub use facts::{
     NewObserved, NewSession, RemoteMember, ResumedSession, SendResult, SessionData, SessionError,
     SessionLine, Status,
 };
-pub use hooks::{Hook, HookNews, Permit, ReportOutcome, ReportedQuestion};
+pub use hooks::{Hook, HookNews, Permit, ReportOutcome, ReportedChoice, ReportedQuestion};
 pub use host::{
     AdoptRequest, Dialog, Field, FolderEntry, HostFault, Key, LastWords, Launch, NewestTurn,
     PaneNews, PaneState, Paste, PasteReport, ProgramOffer, Record, RecordEnd, RecordQuery, Reports,

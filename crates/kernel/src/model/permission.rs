@@ -11,7 +11,7 @@ use crate::model::time::Timestamp;
 use crate::text;
 
 pub use choice::{ChoiceFault, ChosenOptions, answered, choose, positions};
-pub use detail::{ActionDetail, ActionPart, PartRole};
+pub use detail::{ActionDetail, ActionPart, PartRole, QuestionStep};
 
 /// Maximum length of an action as shown, in bytes.
 const ACTION_BYTES_MAX: usize = 16 * 1024;
@@ -34,6 +34,9 @@ pub struct PermissionOption {
     pub id: String,
     /// The label, as the asker wrote it.
     pub label: String,
+    /// The asker's words about the option, apart from its label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The effect of the answer.
     pub kind: OptionKind,
     /// True if the option is answered in the person's own words, and only with them.
@@ -73,7 +76,13 @@ impl PermissionOption {
     /// Returns an option that neither takes text nor can be combined.
     pub fn new(id: impl Into<String>, label: impl Into<String>, kind: OptionKind) -> Self {
         let (id, label) = (id.into(), label.into());
-        Self { id, label, kind, takes_text: false, with_others: false }
+        Self { id, label, description: None, kind, takes_text: false, with_others: false }
+    }
+
+    /// Returns the option with its label and its description apart.
+    #[must_use]
+    pub fn described(self, label: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { label: label.into(), description: Some(description.into()), ..self }
     }
 
     /// Returns the option, answered in a person's own words.
@@ -116,6 +125,8 @@ impl<'de> Deserialize<'de> for PermissionOption {
             Whole {
                 id: String,
                 label: String,
+                #[serde(default)]
+                description: Option<String>,
                 kind: OptionKind,
                 #[serde(default)]
                 takes_text: bool,
@@ -125,8 +136,8 @@ impl<'de> Deserialize<'de> for PermissionOption {
         }
         Ok(match StoredOption::deserialize(deserializer)? {
             StoredOption::Words(words) => Self::from(words.as_str()),
-            StoredOption::Whole { id, label, kind, takes_text, with_others } => {
-                Self { id, label, kind, takes_text, with_others }
+            StoredOption::Whole { id, label, description, kind, takes_text, with_others } => {
+                Self { id, label, description, kind, takes_text, with_others }
             }
         })
     }
@@ -169,6 +180,7 @@ impl Question {
         let option = |option: &PermissionOption| PermissionOption {
             id: text::cut(&option.id, WORDS_BYTES_MAX).to_owned(),
             label: words(&option.label),
+            description: option.description.as_deref().map(words),
             kind: option.kind,
             takes_text: option.takes_text,
             with_others: option.with_others,

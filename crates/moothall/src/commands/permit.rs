@@ -72,10 +72,11 @@ impl PendingPermission {
             (false, true) => " (more than one possible)",
             (false, false) => "",
         };
-        self.options
-            .iter()
-            .enumerate()
-            .map(move |(at, option)| format!("{}. {}{}", at + 1, option.label, own(option)))
+        self.options.iter().enumerate().map(move |(at, option)| {
+            let about = option.description.iter().map(|words| format!(": {words}"));
+            let about: String = about.collect();
+            format!("{}. {}{about}{}", at + 1, option.label, own(option))
+        })
     }
 
     /// Returns the command that answers the request. The comment after `#` names alternatives.

@@ -317,6 +317,14 @@ async fn a_question_is_answered_in_words() {
     let ada = start(&server, &hall, "ada").await;
     server.say(&ada.id, "[choose:Which database?|SQLite|Postgres]").await;
     let question = asked(&server, &ada, 1).await;
+    let described =
+        json!({"id": "1", "label": "SQLite", "description": "what it means", "kind": "other"});
+    assert_eq!(question["options"][0], described);
+    let parts = json!([{"role": "question", "name": "Choice", "text": "Which database?"}]);
+    assert_eq!(question["detail"]["parts"], parts);
+    assert!(!question["action"].as_str().unwrap().contains("{"), "{question}");
+    let listed = server.ok(&["permit", "ada"]);
+    assert!(listed.contains("Which database?\n") && listed.contains("1. SQLite: what it means"));
     assert_eq!(
         question["options"][2],
         json!({"id": "3", "label": "Type something.", "kind": "other", "takes_text": true})

@@ -22,7 +22,7 @@ async fn answered(client: &str, tool: &str, questions: Value, pages: &[(&str, Va
     let house = House::new().await;
     let server = house.serve();
     let session = house.run(&server, client, &[]).await;
-    house.when("choose-tag", &Reply::tool(tool, json!({"questions": questions})));
+    house.when("choose-tag", &Reply::tool(tool, json!({"questions": questions.clone()})));
     server.say(&session, "Please choose-tag").await;
     for (page, (about, answer)) in pages.iter().enumerate() {
         let is_asked = async || asked(&server, &session).await.len() > page;
@@ -30,6 +30,22 @@ async fn answered(client: &str, tool: &str, questions: Value, pages: &[(&str, Va
         let question = asked(&server, &session).await.swap_remove(page);
         assert!(question["action"].as_str().unwrap().contains(about), "{question}");
         assert_eq!(question["complete"], true, "{question}");
+        let of = questions.as_array().unwrap().len();
+        match questions.as_array().unwrap().iter().position(|asked| asked["question"] == *about) {
+            // Gemini CLI reports no question of this tool; its options are read from the screen.
+            Some(at) if client == "claude" => {
+                assert_eq!(question["detail"]["parts"][0]["text"], *about, "{question}");
+                let step = (of > 1).then(|| json!({"number": at + 1, "of": of}));
+                assert_eq!(question["detail"]["step"], json!(step), "{question}");
+                let offered = &questions[at]["options"];
+                for (option, offered) in offered.as_array().into_iter().flatten().enumerate() {
+                    let shown = &question["options"][option];
+                    assert_eq!(shown["label"], offered["label"], "{question}");
+                    assert_eq!(shown["description"], offered["description"], "{question}");
+                }
+            }
+            _ => assert!(!question["action"].as_str().unwrap().contains('{'), "{question}"),
+        }
         let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
         let mut body = json!({"thread": session});
         body.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());

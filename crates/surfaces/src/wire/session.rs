@@ -261,6 +261,9 @@ pub struct OptionEntry {
     pub id: String,
     /// Text of the option, as the asking program words it.
     pub label: String,
+    /// The program's words about the option, apart from its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Effect of the option: `allow_once`, `allow_always`, `reject_once`, `reject_always` or
     /// `other`.
     pub kind: String,
@@ -279,6 +282,7 @@ impl OptionEntry {
         let entry = |option: &PermissionOption| Self {
             id: option.id.clone(),
             label: option.label.clone(),
+            description: option.description.clone(),
             kind: option.kind.to_string(),
             takes_text: option.takes_text,
             with_others: option.with_others,

@@ -19,6 +19,7 @@
 
 mod io;
 mod asks;
+mod choices;
 mod stage;
 mod wait;
 mod machine;

@@ -19,6 +19,7 @@ use moothall_kernel::time::Millis;
 use super::asks::{
     AnswerRoute, AnsweredDialog, Ask, Choice, HookQuestion, QuestionPlace, undecided,
 };
+use super::choices;
 use super::io::{Around, Output, Reply, RequestId};
 use super::machine::Machine;
 use super::stage::Stage;
@@ -143,7 +144,7 @@ impl Machine {
     /// screen for a moment, and a dialog's report may still be on its way.
     fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
         let is_reported =
-            self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
+            self.questions.reported.as_ref().is_some_and(|asks| choices::is_about(asks, dialog));
         let in_no_turn = self.asking_turn().is_none();
         let waits = match &self.questions.answered {
             Some(answered) if answered.for_good => return false,
@@ -164,25 +165,30 @@ impl Machine {
     /// each of `places_in_no_turn`. The question also has the words of a report that fits the
     /// dialog.
     fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
-        let (action, partial, detail) =
-            match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
-                // Neither is enough alone: the screen may show a part of the question, and the
-                // report may belong to an earlier dialog. People see both.
-                Some(ReportedQuestion { action, partial, detail, .. }) => {
-                    let screen = Some(dialog.action.clone());
-                    let detail = detail.map(|detail| ActionDetail { screen, ..detail });
-                    (format!("{}\n\nIn its report:\n{action}", dialog.action), partial, detail)
-                }
-                // A dialog that is not known to be whole counts as partial only from a program
-                // that reports: one that does not report yet shows its questions in full.
-                None => (
-                    dialog.action.clone(),
-                    dialog.partial || !dialog.whole && self.is_reporting(around),
-                    None,
-                ),
-            };
-        let question =
-            Question { partial, detail, ..self.question(action, dialog.options.clone()) };
+        let chosen =
+            self.questions.reported.as_ref().and_then(|asks| choices::asked(asks, &dialog));
+        let is_reported = |asks: &mut ReportedQuestion| {
+            asks.choices.is_empty() && choices::is_about(asks, &dialog)
+        };
+        let (detail, options) = chosen.unzip();
+        let options = options.unwrap_or_else(|| dialog.options.clone());
+        let (action, partial, detail) = match self.questions.reported.take_if(is_reported) {
+            // Neither is enough alone: the screen may show a part of the question, and the
+            // report may belong to an earlier dialog. People see both.
+            Some(ReportedQuestion { action, partial, detail, .. }) => {
+                let screen = Some(dialog.action.clone());
+                let detail = detail.map(|detail| ActionDetail { screen, ..detail });
+                (format!("{}\n\nIn its report:\n{action}", dialog.action), partial, detail)
+            }
+            // A dialog that is not known to be whole counts as partial only from a program
+            // that reports: one that does not report yet shows its questions in full.
+            None => (
+                dialog.action.clone(),
+                dialog.partial || !dialog.whole && self.is_reporting(around),
+                detail,
+            ),
+        };
+        let question = Question { partial, detail, ..self.question(action, options) };
         let places = match self.asking_turn() {
             Some(key) => vec![QuestionPlace::Turn(key)],
             None => self.places_in_no_turn(),

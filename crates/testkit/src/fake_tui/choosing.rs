@@ -1,10 +1,15 @@
 //! A question of the stand-in to its user, like Claude Code's `AskUserQuestion`: options, a field
 //! for other words, and another line below.
 
+use serde_json::{Value, json};
+
 use super::keys::Key;
 
 /// Text of the empty field.
 const HINT: &str = "Type something.";
+
+/// The description of each option.
+const MEANING: &str = "what it means";
 
 /// A question that is being answered.
 #[derive(Default)]
@@ -35,6 +40,13 @@ impl OpenChoice {
             options: parts.collect(),
             ..Self::default()
         }
+    }
+
+    /// Returns the input of the tool that asks.
+    pub(super) fn report(&self) -> Value {
+        let option = |label: &String| json!({"label": label, "description": MEANING});
+        let options: Vec<_> = self.options.iter().map(option).collect();
+        json!({"questions": [{"question": self.question, "header": "Choice", "options": options}]})
     }
 
     fn field(&self) -> usize {
@@ -82,7 +94,7 @@ impl OpenChoice {
         let mark = |at: usize| if at == self.at { "❯ " } else { "  " };
         let mut out = format!("{rule}\r\n ☐ Choice\r\n\r\n{}\r\n\r\n", self.question);
         for (at, option) in self.options.iter().enumerate() {
-            out.push_str(&format!("{}{}. {option}\r\n     what it means\r\n", mark(at), at + 1));
+            out.push_str(&format!("{}{}. {option}\r\n     {MEANING}\r\n", mark(at), at + 1));
         }
         let field = self.field();
         let shown = match (self.words.is_empty(), self.at == field) {

@@ -85,7 +85,7 @@ impl Tui {
     fn ask_which(&mut self, choosing: OpenChoice) {
         let payload = self.payload(
             "PermissionRequest",
-            json!({"tool_name": "AskUserQuestion", "tool_input": {}}),
+            json!({"tool_name": "AskUserQuestion", "tool_input": choosing.report()}),
         );
         for command in self.options.hooks("PermissionRequest") {
             let payload = payload.clone();

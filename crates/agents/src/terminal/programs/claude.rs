@@ -318,6 +318,7 @@ fn question(payload: &Value) -> ReportedQuestion {
     ReportedQuestion {
         detail,
         always: always::offers(payload),
+        choices: details::choices(input),
         ..ReportedQuestion::new(action(payload), false)
     }
 }

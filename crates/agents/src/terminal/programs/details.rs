@@ -1,5 +1,6 @@
 //! The parts of an action, read from the input of a tool.
 
+use moothall_engine::sessions::ReportedChoice;
 use moothall_kernel::occupation::ToolUse;
 use moothall_kernel::permission::{ActionDetail, ActionPart, PartRole};
 use moothall_kernel::text::{for_terminal, shortened};
@@ -43,10 +44,36 @@ pub(super) fn detail(tool: &str, input: &Value) -> Option<ActionDetail> {
     parts.sort_by_key(|part| match part.role {
         PartRole::Command | PartRole::Path | PartRole::Address => 0,
         PartRole::Before | PartRole::After | PartRole::Content => 1,
-        PartRole::Other => 2,
+        PartRole::Question | PartRole::Other => 2,
         PartRole::Claim => 3,
     });
-    (!parts.is_empty()).then(|| ActionDetail { tool: tool.to_owned(), parts, screen: None })
+    (!parts.is_empty()).then(|| ActionDetail {
+        tool: tool.to_owned(),
+        parts,
+        screen: None,
+        step: None,
+    })
+}
+
+/// Returns the questions to the person in a tool's input, or nothing if one of them is not
+/// understood: a part of them could mislead.
+pub(super) fn choices(input: &Value) -> Vec<ReportedChoice> {
+    let words = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
+    };
+    let choice = |asked: &Value| {
+        let options = asked.get("options").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let described = |option: &Value| (words(option, "label"), words(option, "description"));
+        let choice = ReportedChoice {
+            header: words(asked, "header"),
+            question: words(asked, "question"),
+            options: options.iter().map(described).collect(),
+        };
+        let has_labels = choice.options.iter().all(|(label, _)| !label.trim().is_empty());
+        (has_labels && !choice.question.trim().is_empty()).then_some(choice)
+    };
+    let asked = input.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    asked.iter().map(choice).collect::<Option<_>>().unwrap_or_default()
 }
 
 fn part(name: &str, value: &Value) -> ActionPart {
@@ -69,6 +96,7 @@ pub(super) fn tool_use(payload: &Value) -> ToolUse {
         PartRole::Before
         | PartRole::After
         | PartRole::Content
+        | PartRole::Question
         | PartRole::Other
         | PartRole::Claim => None,
     });
@@ -109,6 +137,24 @@ mod tests {
         let long = used("Bash", json!({"command": "x".repeat(10_000)})).1.unwrap();
         assert!(long.len() <= LINE_BYTES_MAX + 3, "{}", long.len());
         assert_eq!(tool_use(&json!({"tool_name": ["x"]})), ToolUse::default());
+    }
+
+    #[test]
+    fn questions_to_a_person_are_read_all_or_not_at_all() {
+        let asked = json!({"question": "Which one?", "header": "DB", "options":
+            [{"label": "SQLite", "description": "One file"}, {"label": "Postgres"}]});
+        let read = choices(&json!({"questions": [asked.clone()]}));
+        let expected = ReportedChoice {
+            header: "DB".into(),
+            question: "Which one?".into(),
+            options: vec![("SQLite".into(), "One file".into()), ("Postgres".into(), String::new())],
+        };
+        assert_eq!(read, [expected]);
+        let nameless = json!({"question": "And?", "options": [{"description": "x"}]});
+        for odd in [json!({"question": 7}), json!("x"), nameless] {
+            assert_eq!(choices(&json!({"questions": [asked.clone(), odd]})), []);
+        }
+        assert_eq!(choices(&json!({"command": "ls"})), []);
     }
 
     #[test]

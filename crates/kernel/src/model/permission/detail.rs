@@ -21,6 +21,18 @@ pub struct ActionDetail {
     /// Neither is enough alone: a screen may show a part, and a report may be of an earlier dialog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen: Option<String>,
+    /// The place of the question among those that the program asks in one call, if it asks several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<QuestionStep>,
+}
+
+/// The place of a question among several that a program asks one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionStep {
+    /// The number of the question, from 1.
+    pub number: usize,
+    /// The number of questions in all.
+    pub of: usize,
 }
 
 /// One part of an action's input.
@@ -54,17 +66,20 @@ pub enum PartRole {
     Address,
     /// The agent's own words about the action, which prove nothing.
     Claim,
+    /// A question to the person, whose answers are the options.
+    Question,
     /// Any other part.
     Other,
 }
 
 impl ActionDetail {
     /// Returns all parts as lines of text: a command behind `$`, removed and added lines behind `-`
-    /// and `+`, and the agent's own words as a quotation at the end. The tool of a command is left
-    /// out; the name of another one stands before its first part.
+    /// and `+`, and the agent's own words as a quotation at the end. The tool of a command or of a
+    /// question is left out; the name of another one stands before its first part.
     pub fn to_text(&self) -> String {
-        let is_command = self.parts.first().is_some_and(|part| part.role == PartRole::Command);
-        let tool = if is_command || self.tool.is_empty() { "" } else { &self.tool };
+        let says_all =
+            |part: &ActionPart| matches!(part.role, PartRole::Command | PartRole::Question);
+        let tool = if self.parts.first().is_some_and(says_all) { "" } else { &self.tool };
         let mut lines = Vec::new();
         for part in &self.parts {
             let behind = |sign: &str| {
@@ -74,6 +89,7 @@ impl ActionDetail {
             lines.push(match part.role {
                 PartRole::Command => format!("$ {}", part.text),
                 PartRole::Path | PartRole::Address => part.text.clone(),
+                PartRole::Question => format!("{}{}", self.step_text(), part.text),
                 PartRole::Before => behind("-"),
                 PartRole::After | PartRole::Content => behind("+"),
                 PartRole::Claim => format!("it says of that: {:?}", part.text),
@@ -82,6 +98,12 @@ impl ActionDetail {
         }
         lines.extend(self.screen.iter().map(|screen| format!("\n{ON_SCREEN}\n{screen}")));
         format!("{tool} {}", lines.join("\n")).trim_start().to_owned()
+    }
+
+    /// Returns the place among several questions, as words before the question.
+    fn step_text(&self) -> String {
+        let step = |QuestionStep { number, of }| format!("Question {number} of {of}: ");
+        self.step.map(step).unwrap_or_default()
     }
 
     /// Returns the detail as people see it, with hidden characters made visible; `None` if it is
@@ -96,6 +118,7 @@ impl ActionDetail {
             tool: text::revealed(&self.tool),
             parts: self.parts.iter().map(part).collect(),
             screen: self.screen.as_deref().map(text::revealed),
+            step: self.step,
         };
         let parts = shown.parts.iter().map(|part| part.name.len() + part.text.len());
         let around = shown.tool.len() + shown.screen.as_ref().map_or(0, String::len);
@@ -110,7 +133,7 @@ mod tests {
     fn detail(text: &str) -> ActionDetail {
         let part =
             ActionPart { role: PartRole::Command, name: "command".into(), text: text.into() };
-        ActionDetail { tool: "Bash".into(), parts: vec![part], screen: None }
+        ActionDetail { tool: "Bash".into(), parts: vec![part], screen: None, step: None }
     }
 
     #[test]
@@ -125,11 +148,15 @@ mod tests {
         ];
         let parts = parts.map(|(role, text)| part(role, text)).to_vec();
         let screen = Some("Apply this change?".to_owned());
-        let text = ActionDetail { tool: "Edit".into(), parts, screen }.to_text();
+        let text = ActionDetail { tool: "Edit".into(), parts, screen, step: None }.to_text();
         let expected = "Edit /x\n- a\n- b\n+ c\nn: 7\nit says of that: \"harmless\"\n\n\
                         On its screen:\nApply this change?";
         assert_eq!(text, expected);
         assert_eq!(detail("ls").to_text(), "$ ls");
+        let mut asked = detail("Which database?");
+        (asked.parts[0].role, asked.step) =
+            (PartRole::Question, Some(QuestionStep { number: 2, of: 3 }));
+        assert_eq!(asked.to_text(), "Question 2 of 3: Which database?");
     }
 
     #[test]
