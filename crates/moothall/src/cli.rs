@@ -100,6 +100,15 @@ pub enum Command {
         ),
     ]))]
     Serve(Serve),
+    /// Stop the server of this user
+    ///
+    /// Also one in the background: `new`, `say` and `run` begin one if none runs. Running turns have
+    /// ten seconds to end. Agents in terminals go on, and the next server finds them.
+    #[command(name = "stop-server", after_help = examples(&[
+        ("moothall stop-server", "the server on the default data folder"),
+        ("moothall stop-server --data ./data", "of another data folder"),
+    ]))]
+    StopServer(DataFolder),
     /// Start a conversation
     #[command(after_help = examples(&[
         ("moothall new \"Launch plan\"", "with the demo agents"),

@@ -210,6 +210,9 @@ struct KeyFile {
     /// Addresses for other computers.
     #[serde(default)]
     others: Vec<String>,
+    /// Id of the server's process. Servers of earlier versions did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pid: Option<i32>,
 }
 
 impl Credential {
@@ -291,6 +294,13 @@ pub fn key_file(data: &Path) -> PathBuf {
     data.join(KEY_FILE)
 }
 
+/// Returns the address and the process of the newest server on a data folder, if this user may know
+/// them. A server that was killed leaves them behind.
+pub fn startup_of_folder(data: &Path) -> Option<(String, Option<i32>)> {
+    let kept: KeyFile = serde_json::from_slice(&fs::read(key_file(data)).ok()?).ok()?;
+    Some((kept.server, kept.pid))
+}
+
 /// Reads the file if it belongs to the server on this port.
 fn kept(file: &Path, port: u16) -> Option<KeyFile> {
     let kept: KeyFile = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
@@ -356,7 +366,12 @@ impl StartupKey {
         key: &str,
     ) -> Result<Self, Fault> {
         let file = key_file(data);
-        let kept = KeyFile { server: here(address), key: key.to_owned(), others: others.to_vec() };
+        let kept = KeyFile {
+            server: here(address),
+            key: key.to_owned(),
+            others: others.to_vec(),
+            pid: i32::try_from(std::process::id()).ok(),
+        };
         let written = kept.write(&file).or_else(|error| match is_full(&error) {
             // Delete the stale start-up key first: on a full disk its space is needed.
             true => fs::remove_file(&file).and_then(|()| kept.write(&file)).map_err(|_| error),

@@ -14,8 +14,9 @@ const REPEATED: [(&str, &str); 4] = [
     ("cacert", "--cacert"),
 ];
 /// Commands that talk to no server, or choose it by their own arguments.
-const LOCAL: [&str; 16] = [
+const LOCAL: [&str; 17] = [
     "serve",
+    "stop-server",
     "verify",
     "audit",
     "backup",

@@ -10,6 +10,7 @@ mod accounts;
 mod place;
 mod clock;
 mod reach;
+mod background;
 mod owner;
 mod profile;
 mod credential;

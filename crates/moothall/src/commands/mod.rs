@@ -44,6 +44,7 @@ mod serve;
 mod session;
 mod show;
 mod spending;
+mod stop_server;
 mod confirmation;
 mod tail;
 mod token;
@@ -53,6 +54,7 @@ mod why;
 pub use self::chat::width;
 use std::path::Path;
 
+use crate::background;
 use crate::cli::{
     Agents, Apps, Channels, Command, Computers, Global, Invitation, NewInvitation, NewToken,
     RevokedToken, Token, TokenId,
@@ -82,6 +84,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Doctor(args) => return doctor::run(&args, global, &printer).await,
         Command::Verify(args) => return verify::run(&args, &printer).await,
         Command::Audit(args) => return audit::run(&args, &printer),
+        Command::StopServer(folder) => return stop_server::run(&folder, &printer).await,
         Command::Backup(args) => return backup::run(&args, &printer).await,
         Command::Init(args) => return init::run(&args, &printer),
         Command::Matrix(command) => return matrix::run(&command, &printer),
@@ -96,7 +99,10 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     if let Command::Join(args) = &command {
         return join::run(&said, &printer, args).await;
     }
-    let meant = ResolvedServer::find(&said, &config::environment())?;
+    let mut meant = ResolvedServer::find(&said, &config::environment())?;
+    if matches!(command, Command::New(_) | Command::Say(_) | Command::Run(_)) {
+        meant = background::running(&said, meant, &config::environment()).await?;
+    }
     if let Command::Mcp(args) = &command {
         // An agent speaks through this server. It must never act with the credential of the person
         // who started it.
@@ -157,6 +163,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         | Command::Verify(_)
         | Command::Audit(_)
         | Command::Backup(_)
+        | Command::StopServer(_)
         | Command::Init(_)
         | Command::Matrix(_)
         | Command::Config(_)

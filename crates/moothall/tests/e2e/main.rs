@@ -16,6 +16,7 @@ mod terminal;
 
 mod talk;
 mod tasks;
+mod background;
 mod bridge;
 mod doors;
 mod chat;

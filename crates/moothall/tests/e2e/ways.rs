@@ -132,6 +132,7 @@ const GATHER: &[&str] = &[
 /// Commands that use no server, or only read local files.
 const LOCAL: &[&str] = &[
     "serve",
+    "stop-server",
     "verify",
     "audit head",
     "audit verify",

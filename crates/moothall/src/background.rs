@@ -1,0 +1,242 @@
+//! The server in the background: it begins with the first command that needs one, and `stop-server`
+//! ends it.
+//!
+//! Its settings are the user's own, never those of the folder in which the command was typed: a
+//! folder that comes from elsewhere must not decide which programs a server runs.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use moothall_surfaces::wire::Ping;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::net::TcpStream;
+
+use crate::cli::LocationOptions;
+use crate::client::Client;
+use crate::config::{self, Variables, usual_state_folder};
+use crate::credential::{CredentialOptions, ResolvedServer, startup_of_folder};
+use crate::fault::{Exit, Fault};
+use crate::in_session::is_inside;
+use crate::paint::note;
+use crate::place::settle;
+
+/// Name of the configuration of a folder.
+const FILE: &str = "moothall.toml";
+/// Name of the log in the state folder.
+const LOG: &str = "server.log";
+/// Size from which a log is put aside when a server begins, in bytes.
+const LOG_BYTES_MAX: u64 = 1024 * 1024;
+/// Time for a server to begin. A log of a million events takes a few seconds.
+const BEGINS_WITHIN: Duration = Duration::from_secs(60);
+/// Time for a server to stop: its turns have ten seconds.
+const STOPS_WITHIN: Duration = Duration::from_secs(20);
+/// Time between two looks at a server that begins or stops.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Time to connect to a server on this computer.
+const CONNECTS_WITHIN: Duration = Duration::from_secs(2);
+/// Lines of the log that are shown if a server did not begin.
+const LINES_SHOWN: usize = 5;
+/// Variables that belong to the command, not to the server.
+const OF_THE_COMMAND: [&str; 3] = ["MOOTHALL_TOKEN", "MOOTHALL_SERVER", "MOOTHALL_PROFILE"];
+
+/// Returns a server that runs: the resolved one, or a new one in the background if the command
+/// names no server and none runs. Says so in one line.
+///
+/// # Errors
+/// A server was begun and did not come up.
+pub async fn running(
+    said: &CredentialOptions<'_>,
+    resolved: ResolvedServer,
+    variables: &Variables,
+) -> Result<ResolvedServer, Fault> {
+    if !may_begin(said, variables) {
+        return Ok(resolved);
+    }
+    if listens(&resolved.server).await {
+        tell_version(&resolved.server).await;
+        return Ok(resolved);
+    }
+    if is_foreign(variables) {
+        return Err(Fault::new(Exit::Unavailable, "no server runs")
+            .because(format!("{FILE} of this folder configures one, which is yours to start"))
+            .try_this(format!("read {FILE}, and start it in another terminal: moothall serve")));
+    }
+    begin(variables).await?;
+    ResolvedServer::find(said, variables)
+}
+
+/// True if a command may begin a server: a person's, on this computer, that names no other server.
+/// The first process of a container is a service, which its operator starts.
+fn may_begin(said: &CredentialOptions<'_>, variables: &Variables) -> bool {
+    let is_named = |name: Option<&str>| name.is_some_and(|name| !name.trim().is_empty());
+    let names_one = is_named(said.server) || is_named(said.profile);
+    let has_credential = said.token_file.is_some() || said.data.is_some();
+    !names_one && !has_credential && std::process::id() != 1 && !is_inside(variables)
+}
+
+/// True if this folder has a configuration, and is not the user's own, in which a server begins.
+fn is_foreign(variables: &Variables) -> bool {
+    let here = std::env::current_dir().ok();
+    Path::new(FILE).exists() && here.as_deref() != Some(&*home(variables))
+}
+
+fn home(variables: &Variables) -> PathBuf {
+    variables.get("HOME").map_or_else(|| "/".into(), PathBuf::from)
+}
+
+/// True if a server answers at this address.
+async fn listens(server: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(server) else { return true };
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+        return true;
+    };
+    let host = host.trim_matches(['[', ']']);
+    let connected = tokio::time::timeout(CONNECTS_WITHIN, TcpStream::connect((host, port))).await;
+    !matches!(connected, Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+/// Says once if the server is of another version than this command.
+async fn tell_version(server: &str) {
+    const OWN: &str = env!("CARGO_PKG_VERSION");
+    let Ok(client) = Client::new(server, None) else { return };
+    if let Ok(Ping { version, .. }) = client.get("/ping").await
+        && version != OWN
+    {
+        note(&format!(
+            "warning: the server runs version {version}, and this command is {OWN}. To restart \
+             it: moothall stop-server, then this command again"
+        ));
+    }
+}
+
+/// Begins a server, and waits until it answers. If another command has begun one at the same time,
+/// that one is joined.
+async fn begin(variables: &Variables) -> Result<(), Fault> {
+    let data = settle(&LocationOptions::default(), variables)?.data;
+    let log = log_file(variables)?;
+    let mut child = spawn(&log, variables)?;
+    let begun = Instant::now();
+    while begun.elapsed() < BEGINS_WITHIN {
+        let has_ended = matches!(child.try_wait(), Ok(Some(_)));
+        if has_ended && !is_locked(&data) {
+            break;
+        }
+        if let Some((server, pid)) = startup_of_folder(&data)
+            && is_locked(&data)
+            && listens(&server).await
+        {
+            if pid != i32::try_from(child.id()).ok() {
+                // The loser of two that begin at once waits for the data folder in vain.
+                let _ = child.kill();
+            } else {
+                note(&format!(
+                    "Moothall runs in the background now: {server}   Log: {}   To stop it: \
+                     moothall stop-server",
+                    log.display()
+                ));
+            }
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Err(not_begun(&log))
+}
+
+fn spawn(log: &Path, variables: &Variables) -> Result<Child, Fault> {
+    let failed = |error: io::Error| Fault::io("cannot start a server in the background", &error);
+    let program = std::env::current_exe().map_err(failed)?;
+    let out = private_log(log).map_err(failed)?;
+    let mut command = Command::new(program);
+    for name in OF_THE_COMMAND {
+        command.env_remove(name);
+    }
+    command
+        .arg("serve")
+        .current_dir(home(variables))
+        .stdin(Stdio::null())
+        .stdout(out.try_clone().map_err(failed)?)
+        .stderr(out)
+        // The keys that stop this command must not reach the server.
+        .process_group(0);
+    command.spawn().map_err(failed)
+}
+
+/// Returns the file of the log. A large one of earlier servers is put aside.
+fn log_file(variables: &Variables) -> Result<PathBuf, Fault> {
+    let folder = usual_state_folder(variables).ok_or_else(|| {
+        Fault::new(Exit::Config, "HOME and XDG_STATE_HOME are not set")
+            .try_this("start the server in another terminal: moothall serve --data DIR")
+    })?;
+    fs::create_dir_all(&folder)
+        .map_err(|error| Fault::io(format!("cannot make {}", folder.display()), &error))?;
+    let log = folder.join(LOG);
+    if fs::metadata(&log).is_ok_and(|log| log.len() > LOG_BYTES_MAX) {
+        // Ignored: a log that cannot be moved only grows.
+        let _ = fs::rename(&log, log.with_extension("log.1"));
+    }
+    Ok(log)
+}
+
+/// Opens the log for this user alone, because a server prints a link with its credential.
+fn private_log(log: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).mode(0o600).open(log)
+}
+
+fn not_begun(log: &Path) -> Fault {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let end = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n  ");
+    Fault::new(Exit::Unavailable, "no server runs, and one in the background did not begin")
+        .because(format!("its log {} ends with:\n  {end}", log.display()))
+        .try_this("mend that, then try again; moothall doctor looks at everything it needs")
+}
+
+/// True if a process holds the lock of a data folder.
+fn is_locked(data: &Path) -> bool {
+    let lock = OpenOptions::new().read(true).open(data.join("lock"));
+    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Stops the server of a data folder, and waits until it has. Returns false if none runs there.
+///
+/// # Errors
+/// The server is another user's, or did not stop in time.
+pub async fn stop(data: &Path) -> Result<bool, Fault> {
+    if is_inside(&config::environment()) {
+        return Err(Fault::new(Exit::Denied, "a program in a session cannot stop the server")
+            .try_this("stop it from a terminal of your own"));
+    }
+    if !is_locked(data) {
+        return Ok(false);
+    }
+    let pid = startup_of_folder(data).and_then(|(_, pid)| pid).ok_or_else(|| unknown(data))?;
+    kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|errno| {
+        Fault::new(Exit::Denied, format!("cannot stop the server (process {pid})"))
+            .because(errno)
+            .try_this("run this as the user that runs the server")
+    })?;
+    let begun = Instant::now();
+    while is_locked(data) {
+        if begun.elapsed() > STOPS_WITHIN {
+            return Err(Fault::new(Exit::TimedOut, format!("process {pid} has not stopped yet"))
+                .try_this(format!("look again, or end it at once: kill -9 {pid}")));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(true)
+}
+
+fn unknown(data: &Path) -> Fault {
+    let data = data.display();
+    Fault::new(Exit::Denied, format!("cannot tell which process runs on {data}"))
+        .because("only the user that runs a server can read its startup.key")
+        .try_this(
+            "run this as that user; a service is stopped by its manager: systemctl stop moothall",
+        )
+}

@@ -1,0 +1,24 @@
+//! `stop-server`: stops the server of a data folder, in the background or not.
+
+use serde_json::json;
+
+use crate::background;
+use crate::cli::DataFolder;
+use crate::config;
+use crate::fault::Fault;
+use crate::paint::{Printer, note};
+use crate::place::data_folder_of;
+
+/// Stops the server of the data folder, if one runs, and says which of both it was.
+pub async fn run(folder: &DataFolder, printer: &Printer) -> Result<(), Fault> {
+    let data = data_folder_of(folder, &config::environment())?;
+    let stopped = background::stop(&data).await?;
+    if printer.json {
+        return printer.object(&json!({"data": data, "stopped": stopped}));
+    }
+    note(&match stopped {
+        true => "The server has stopped. Agents in terminals go on.".to_owned(),
+        false => format!("No server runs on {}.", data.display()),
+    });
+    Ok(())
+}
