@@ -90,8 +90,8 @@ fn home(variables: &Variables) -> PathBuf {
     variables.get("HOME").map_or_else(|| "/".into(), PathBuf::from)
 }
 
-/// True if a server answers at this address.
-async fn listens(server: &str) -> bool {
+/// True if a server answers at this address, as far as a connection tells.
+pub async fn listens(server: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(server) else { return true };
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
         return true;

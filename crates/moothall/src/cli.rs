@@ -53,6 +53,7 @@ use crate::fault::Exit;
 
 /// People and AI agents in one conversation.
 ///
+/// Without a command, `moothall` shows what waits for you, who works, and the conversations.
 /// `moothall serve` runs the server; every other command talks to it.
 #[derive(Debug, Parser)]
 #[command(
@@ -66,6 +67,9 @@ pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
     pub global: Global,
+    /// Without a command: print the overview once, as plain text for pipes and screen readers
+    #[arg(long)]
+    pub plain: bool,
     /// Command to run; without one, an overview is shown.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -102,8 +106,8 @@ pub enum Command {
     Serve(Serve),
     /// Stop the server of this user
     ///
-    /// Also one in the background: `new`, `say` and `run` begin one if none runs. Running turns have
-    /// ten seconds to end. Agents in terminals go on, and the next server finds them.
+    /// It may run in the background: `new`, `say` and `run` begin one if none runs. Running turns
+    /// have ten seconds to end. Agents in terminals go on, and the next server finds them.
     #[command(name = "stop-server", after_help = examples(&[
         ("moothall stop-server", "the server on the default data folder"),
         ("moothall stop-server --data ./data", "of another data folder"),

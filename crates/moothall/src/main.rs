@@ -119,10 +119,9 @@ fn start(cli: Cli) -> Result<(), Fault> {
             return Ok(());
         }
         Some(Command::Pane(pane)) => return commands::pane::run(&pane),
-        Some(command) => command,
-        None => return commands::help::overview(),
+        other => other,
     };
-    let serving = matches!(command, Command::Serve(_));
+    let serving = matches!(command, Some(Command::Serve(_)));
     let mut builder = if serving {
         tokio::runtime::Builder::new_multi_thread()
     } else {
@@ -131,11 +130,17 @@ fn start(cli: Cli) -> Result<(), Fault> {
     let runtime =
         builder.enable_all().build().map_err(|error| Fault::io("cannot start", &error))?;
     let done = runtime.block_on(async {
+        let done = async {
+            match command {
+                Some(command) => commands::run(&cli.global, command).await,
+                None => commands::bare(&cli.global, cli.plain).await,
+            }
+        };
         if serving {
-            return commands::run(&cli.global, command).await;
+            return done.await;
         }
         tokio::select! {
-            done = within(cli.global.timeout, commands::run(&cli.global, command)) => done,
+            done = within(cli.global.timeout, done) => done,
             _ = tokio::signal::ctrl_c() => Err(Fault::new(Exit::Interrupted, "stopped")),
         }
     });

@@ -122,7 +122,7 @@ pub enum LinkAction {
     },
 }
 
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Permit {
     /// Conversation of the request: its id, an id prefix, its name, or - for the one used last; or
     /// the session or agent that asks, in any conversation; without one, lists all that wait for

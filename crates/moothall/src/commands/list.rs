@@ -48,9 +48,14 @@ fn at_work(states: &[OccupationEntry], thread: &str) -> Option<String> {
 }
 
 /// Returns a state in words, with the use of a tool.
-fn in_words(state: &OccupationEntry) -> String {
+pub fn in_words(state: &OccupationEntry) -> String {
     let used = [state.tool.as_deref(), state.line.as_deref()];
     let used: Vec<&str> = used.into_iter().flatten().collect();
     let used = if used.is_empty() { String::new() } else { format!(" ({})", used.join(": ")) };
     format!("{} {}{used}", state.name, state.says)
+}
+
+/// True if a participant does nothing, and nothing is about to be done by it.
+pub fn rests(state: &OccupationEntry) -> bool {
+    matches!(state.word.as_str(), "ready" | "away" | "ended" | "muted")
 }

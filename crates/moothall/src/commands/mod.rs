@@ -30,6 +30,7 @@ mod matrix;
 mod mcp;
 mod new;
 mod outcome;
+mod overview;
 mod page;
 pub mod pane;
 mod permit;
@@ -176,6 +177,25 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         | Command::Mcp(_)
         | Command::Join(_) => Ok(()),
     }
+}
+
+/// Shows the overview. A terminal gets a server if none runs; a pipe gets the help then.
+///
+/// # Errors
+/// The server is unreachable or refuses.
+pub async fn bare(global: &Global, plain: bool) -> Result<(), Fault> {
+    let said = credential_options(global, None);
+    let variables = config::environment();
+    let mut meant = ResolvedServer::find(&said, &variables)?;
+    if chat::screen::is_there() {
+        meant = background::running(&said, meant, &variables).await?;
+    } else if !plain && !global.json && !background::listens(&meant.server).await {
+        return help::overview();
+    }
+    let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
+    let client = client.with(meant.credential).introduced().await?;
+    let printer = Printer::new(global.color, global.json);
+    overview::run(&Context { client, printer }, plain).await
 }
 
 /// Collects the options that choose a server.

@@ -2,6 +2,8 @@
 
 mod list;
 
+pub use self::list::request_of;
+
 use moothall_kernel::permission::ActionDetail;
 use moothall_surfaces::wire::{
     Envelope, NewAnswer, OptionEntry, PermissionAnswered, ThreadStateAnswer,

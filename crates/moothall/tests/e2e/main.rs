@@ -17,6 +17,7 @@ mod terminal;
 mod talk;
 mod tasks;
 mod background;
+mod overview;
 mod bridge;
 mod doors;
 mod chat;

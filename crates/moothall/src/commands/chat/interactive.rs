@@ -2,6 +2,7 @@
 //! the input line.
 
 use std::io::Read;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -9,7 +10,7 @@ use moothall_surfaces::wire::{
     AgentList, CommandList, Envelope, NewPresence, PresenceAccepted, ThreadStateAnswer,
 };
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, MutexGuard, mpsc};
 
 use super::complete::Book;
 use super::editor::{Editor, KeyOutcome};
@@ -140,8 +141,15 @@ pub async fn run(
     done
 }
 
+/// Returns the bytes of standard input, for one reader at a time. A read cannot be cancelled, so a
+/// single thread reads for all of them.
+pub async fn typed() -> MutexGuard<'static, mpsc::UnboundedReceiver<Vec<u8>>> {
+    static BYTES: OnceLock<Mutex<mpsc::UnboundedReceiver<Vec<u8>>>> = OnceLock::new();
+    BYTES.get_or_init(|| Mutex::new(read_along())).lock().await
+}
+
 /// Reads raw bytes from standard input.
-fn typed() -> mpsc::UnboundedReceiver<Vec<u8>> {
+fn read_along() -> mpsc::UnboundedReceiver<Vec<u8>> {
     let (sender, bytes) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         let mut buffer = [0; 4096];
@@ -171,7 +179,7 @@ impl InteractiveChat<'_> {
         let mut resized = signal(SignalKind::window_change()).map_err(fault)?;
         let mut ended = signal(SignalKind::terminate()).map_err(fault)?;
         let mut hung_up = signal(SignalKind::hangup()).map_err(fault)?;
-        let (mut bytes, mut keys) = (typed(), Keys::default());
+        let (mut bytes, mut keys) = (typed().await, Keys::default());
         loop {
             self.draw();
             let look = if self.room.is_on() { COUNT_EVERY } else { LOOK_EVERY };

@@ -11,7 +11,7 @@ mod outbox;
 mod plain;
 mod render;
 mod room;
-mod screen;
+pub mod screen;
 mod stream;
 mod width;
 
@@ -20,9 +20,12 @@ use std::sync::Arc;
 use moothall_surfaces::wire::{Envelope, GatheringAnswer, ThreadStateAnswer};
 use tokio::sync::{Notify, mpsc};
 
+pub use self::interactive::typed;
+pub use self::keys::{Key, Keys};
 use self::outbox::{OutboxRequest, SendOutcome};
+pub use self::screen::{Live, Raw, Screen};
 use self::stream::ChatNews;
-pub use self::width::width;
+pub use self::width::{clip, width, wrap};
 use super::Context;
 use super::circle;
 use super::events::{EventSelection, last};
@@ -42,14 +45,15 @@ pub async fn run(context: &Context, args: &Chat) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let state = threads::state(&context.client, &thread).await?;
     let me = args.speaker.as_deref().unwrap_or(context.client.name());
-    if args.plain
-        || context.printer.json
-        || !screen::is_there()
-        || wants_plain(|name| std::env::var(name).ok())
-    {
+    if args.plain || context.printer.json || is_plain() {
         return plain::run(context, &thread, me, &state).await;
     }
     interactive::run(context, &thread, me, &state).await
+}
+
+/// True if the output is for a pipe, or for a terminal that takes no escape sequences.
+pub fn is_plain() -> bool {
+    !screen::is_there() || wants_plain(|name| std::env::var(name).ok())
 }
 
 /// True if `NO_COLOR` or a dumb terminal asks for text without escapes.

@@ -27,10 +27,7 @@ struct WaitingRequest {
 impl WaitingRequest {
     /// Returns the request of a need; `None` for a need of another kind.
     fn of(need: NeedEntry) -> Option<Self> {
-        let event = need.event?;
-        let mut open = Open::default();
-        open.take(&event.thread, event.seq, &event.ts, &news(&event)?);
-        let asked = open.0.pop()?;
+        let asked = request_of(&need)?;
         Some(Self { title: need.title, name: need.name, asked })
     }
 
@@ -38,6 +35,14 @@ impl WaitingRequest {
     fn is_of(&self, word: &str) -> bool {
         self.asked.participant == word || self.name.as_deref() == Some(word)
     }
+}
+
+/// Returns the request of a need; `None` for a need of another kind.
+pub fn request_of(need: &NeedEntry) -> Option<PendingPermission> {
+    let event = need.event.as_ref().filter(|_| matches!(&*need.kind, "permission" | "question"))?;
+    let mut open = Open::default();
+    open.take(&event.thread, event.seq, &event.ts, &news(event)?);
+    open.0.pop()
 }
 
 /// Returns all requests that wait for the reader, the oldest first.

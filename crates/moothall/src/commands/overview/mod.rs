@@ -1,0 +1,264 @@
+//! The overview, for `moothall` without a command: what waits for the reader, who works, and the
+//! conversations. At a terminal it stays, answers requests by number and opens conversations.
+
+mod view;
+
+use std::time::{Duration, Instant};
+
+use moothall_surfaces::wire::{HallStart, OptionEntry};
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::view::{Overview, OverviewEntry, keys};
+use super::chat::{self, Key, Keys, Live, Raw, Screen, screen};
+use super::permit::{self, CardAnswer, PendingPermission};
+use super::{Context, list};
+use crate::cli::{Chat, List, Permit, Thread};
+use crate::fault::Fault;
+
+/// Time between two looks at the server.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Time after which an Escape byte counts as the key alone.
+const ESCAPE_WAIT: Duration = Duration::from_millis(60);
+/// Switches to a screen without history, and back: a view that stays leaves no rows behind.
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
+/// Time in which a request that came under the hand takes no digit.
+const HELD: Duration = Duration::from_millis(500);
+
+/// Shows the overview: once as plain text, or at a terminal until the person leaves it.
+///
+/// # Errors
+/// The server is unreachable or refuses.
+pub async fn run(context: &Context, plain: bool) -> Result<(), Fault> {
+    if context.printer.json {
+        return context.printer.object(&start(context).await?);
+    }
+    if plain || chat::is_plain() {
+        list::run(context, &List { all: false }).await?;
+        return permit::run(context, &Permit::default()).await;
+    }
+    let raw = Raw::enter()?;
+    screen::write(ENTER);
+    let mut desk = LiveOverview {
+        context,
+        overview: load(context).await?,
+        chosen: String::new(),
+        drawn: Drawn::default(),
+        whisper: None,
+        screen: Screen::default(),
+    };
+    let done = desk.live(&raw).await;
+    desk.leave();
+    drop(raw);
+    done
+}
+
+async fn start(context: &Context) -> Result<HallStart, Fault> {
+    context.client.get("/start").await
+}
+
+async fn load(context: &Context) -> Result<Overview, Fault> {
+    Ok(Overview { server: context.client.base(), start: start(context).await? })
+}
+
+/// The choice that the screen shows. A key is meant for this one, whatever has come since.
+#[derive(Default)]
+struct Drawn {
+    choice: Option<OverviewEntry>,
+    /// True if the request is on the screen to its end.
+    is_whole: bool,
+    /// Time from which a digit counts.
+    ready: Option<Instant>,
+}
+
+struct LiveOverview<'a> {
+    context: &'a Context,
+    overview: Overview,
+    /// Id of the chosen one; one that has gone gives way to the first.
+    chosen: String,
+    drawn: Drawn,
+    whisper: Option<String>,
+    screen: Screen,
+}
+
+/// The effect of a key.
+enum OverviewStep {
+    On,
+    Opens(String),
+    Answers(PendingPermission, OptionEntry),
+    Suspended,
+    Ends,
+}
+
+impl LiveOverview<'_> {
+    /// Draws, and applies the next key, signal or change, until the person leaves.
+    async fn live(&mut self, raw: &Raw) -> Result<(), Fault> {
+        let fault = |error: std::io::Error| Fault::io("cannot watch for signals", &error);
+        let mut resized = signal(SignalKind::window_change()).map_err(fault)?;
+        let mut ended = signal(SignalKind::terminate()).map_err(fault)?;
+        let mut hung_up = signal(SignalKind::hangup()).map_err(fault)?;
+        let mut pressed = Keys::default();
+        let mut typed = chat::typed().await;
+        loop {
+            self.draw();
+            let keys = tokio::select! {
+                bytes = typed.recv() => match bytes {
+                    Some(bytes) => pressed.push(&bytes),
+                    None => return Ok(()),
+                },
+                () = tokio::time::sleep(ESCAPE_WAIT), if pressed.is_unsure() => {
+                    pressed.settle().into_iter().collect()
+                }
+                _ = resized.recv() => Vec::new(),
+                _ = ended.recv() => return Ok(()),
+                _ = hung_up.recv() => return Ok(()),
+                () = tokio::time::sleep(LOOK_EVERY) => { self.look().await; Vec::new() }
+            };
+            for key in keys {
+                match self.press(&key) {
+                    OverviewStep::On => {}
+                    OverviewStep::Ends => return Ok(()),
+                    OverviewStep::Suspended => {
+                        self.leave();
+                        raw.suspend();
+                        screen::write(ENTER);
+                    }
+                    OverviewStep::Answers(asked, option) => self.answer(&asked, option).await,
+                    OverviewStep::Opens(thread) => {
+                        self.leave();
+                        drop(typed);
+                        self.open(thread).await?;
+                        screen::write(ENTER);
+                        typed = chat::typed().await;
+                        self.look().await;
+                        break;
+                    }
+                }
+                self.draw();
+            }
+        }
+    }
+
+    /// Gives the terminal back as it was.
+    fn leave(&mut self) {
+        screen::write(&(self.screen.leave(screen::size().0) + LEAVE));
+    }
+
+    /// Asks the server again. An error shows until the next look.
+    async fn look(&mut self) {
+        match load(self.context).await {
+            Ok(overview) => self.overview = overview,
+            Err(fault) => self.whisper = Some(fault.what),
+        }
+    }
+
+    async fn open(&self, thread: String) -> Result<(), Fault> {
+        let chat = Chat { thread: Thread { thread }, speaker: None, plain: false };
+        chat::run(self.context, &chat).await
+    }
+
+    async fn answer(&mut self, asked: &PendingPermission, option: OptionEntry) {
+        let (client, me) = (&self.context.client, self.context.client.name());
+        let answer = CardAnswer { option: option.id, text: None };
+        let path = (asked.thread.as_str(), asked.permission.as_str());
+        self.whisper = match permit::answer(client, path.0, me, path.1, &answer, None).await {
+            Ok(_) => Some(format!("Answered {}: {}.", asked.participant, option.label)),
+            Err(fault) => Some(fault.what),
+        };
+        let whisper = self.whisper.take();
+        self.look().await;
+        self.whisper = whisper.or_else(|| self.whisper.take());
+    }
+
+    fn draw(&mut self) {
+        let choices = self.overview.choices();
+        let found = choices.iter().find(|choice| choice.id == self.chosen).or(choices.first());
+        let is_new = found.map(|one| &one.id) != self.drawn.choice.as_ref().map(|one| &one.id);
+        self.chosen = found.map(|one| one.id.clone()).unwrap_or_default();
+        let (columns, rows) = screen::size();
+        // The last column stays free: some terminals wrap as soon as it is filled.
+        let columns = columns.saturating_sub(1);
+        let drawing = self.overview.draw(&self.context.printer, &self.chosen, columns);
+        let (shown, is_cut) = around(drawing.rows, drawing.row, rows.saturating_sub(2));
+        let mut live = Live { row: shown.len(), column: 0, rows: shown };
+        live.rows.push(keys(&self.context.printer, self.whisper.as_deref(), columns));
+        let ready = if is_new { self.ready_from() } else { self.drawn.ready };
+        self.drawn = Drawn { choice: found.cloned(), is_whole: drawing.is_whole && !is_cut, ready };
+        screen::write(&self.screen.draw(&[], live, columns + 1));
+    }
+
+    /// Returns the time from which the new choice takes a digit: at once if the person moved to it.
+    fn ready_from(&self) -> Option<Instant> {
+        let was_moved = self.drawn.choice.as_ref().is_some_and(|drawn| {
+            drawn.id != self.chosen && self.overview.choices().iter().any(|one| one.id == drawn.id)
+        });
+        (!was_moved).then(|| Instant::now() + HELD)
+    }
+
+    fn press(&mut self, key: &Key) -> OverviewStep {
+        self.whisper = None;
+        match key {
+            Key::Char('q') | Key::Ctrl('c' | 'd') => return OverviewStep::Ends,
+            Key::Ctrl('z') => return OverviewStep::Suspended,
+            Key::Up | Key::Char('k') => self.step(-1),
+            Key::Down | Key::Char('j') => self.step(1),
+            Key::Enter => {
+                if let Some(choice) = &self.drawn.choice {
+                    return OverviewStep::Opens(choice.thread.clone());
+                }
+            }
+            Key::Char(digit @ '1'..='9') => return self.digit(*digit),
+            _ => {}
+        }
+        OverviewStep::On
+    }
+
+    /// Chooses the option of the request on the screen. One that allows needs the whole request
+    /// there; refusing needs no reading.
+    fn digit(&mut self, digit: char) -> OverviewStep {
+        let Some(asked) = self.drawn.choice.as_ref().and_then(|choice| choice.asked.clone()) else {
+            return OverviewStep::On;
+        };
+        if self.drawn.ready.is_some_and(|ready| Instant::now() < ready) {
+            return OverviewStep::On;
+        }
+        let place = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
+        let Some(option) = place.checked_sub(1).and_then(|at| asked.options.get(at)).cloned()
+        else {
+            self.whisper = Some(format!("There is no answer {digit}."));
+            return OverviewStep::On;
+        };
+        let refuses = option.kind.starts_with("reject");
+        if option.takes_text {
+            self.whisper = Some(format!(
+                "In your own words: moothall permit {} {digit} --number {} --text \"…\"",
+                crate::threads::short(&asked.thread),
+                asked.number
+            ));
+            return OverviewStep::On;
+        }
+        if !refuses && !self.drawn.is_whole {
+            self.whisper = Some("Only a part is shown. Enter opens it to read the rest.".into());
+            return OverviewStep::On;
+        }
+        OverviewStep::Answers(asked, option)
+    }
+
+    fn step(&mut self, step: isize) {
+        let choices = self.overview.choices();
+        let at = choices.iter().position(|choice| choice.id == self.chosen).unwrap_or(0);
+        let next = at.saturating_add_signed(step).min(choices.len().saturating_sub(1));
+        self.chosen = choices.get(next).map(|choice| choice.id.clone()).unwrap_or_default();
+    }
+}
+
+/// Returns the rows around the chosen one that fit, and true if rows are missing below it.
+fn around(mut rows: Vec<String>, chosen: usize, most: usize) -> (Vec<String>, bool) {
+    if rows.len() <= most {
+        return (rows, false);
+    }
+    let first = chosen.saturating_sub(most / 4).min(rows.len() - most);
+    let is_cut = first + most < rows.len();
+    rows.truncate(first + most);
+    (rows.split_off(first), is_cut)
+}
