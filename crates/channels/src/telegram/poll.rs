@@ -58,12 +58,15 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
             }
         }
         drop(open);
-        let received = bot.client.get_updates(offset, POLL).await;
+        // The first answer comes at once, so that people soon see if the bot hears.
+        let is_first = bot.state() == BotState::Starting;
+        let wait = if is_first { Duration::ZERO } else { POLL };
+        let received = bot.client.get_updates(offset, wait).await;
         let Some(open) = telegram.upgrade() else { return };
         match received {
             Ok(updates) => {
                 pause = Pause::default();
-                open.note_success(&bot, updates.is_empty());
+                open.note_success(&bot, updates.is_empty() && !is_first);
                 for update in updates {
                     offset = open.take(&bot, &update).await.or(offset);
                 }

@@ -53,6 +53,7 @@ async fn after_a_restore_the_bots_wait_for_the_operator() {
     fs::rename(&data, room.home.path().join("before")).unwrap();
     fs::rename(&copy, &data).unwrap();
 
+    room.telegram.mend();
     let server = room.home.serve();
     let (state, cure) = first_bot(&server);
     assert_eq!(state, "stopped");

@@ -71,6 +71,10 @@ impl Faults {
         self.queues.entry((bot, method.to_lowercase())).or_default().push_back(fault);
     }
 
+    pub(super) fn clear(&mut self) {
+        self.queues.clear();
+    }
+
     pub(super) fn at_random(&mut self, seed: u64, percent: u64, choices: Vec<TelegramFault>) {
         self.random = Some(RandomFaults { rng: Rng::new(seed), percent, choices });
     }

@@ -124,6 +124,11 @@ impl TelegramServer {
         self.shared.change(|world| world.faults.queue(bot.id, method, fault));
     }
 
+    /// Drops all queued faults: the service is well again.
+    pub fn mend(&self) {
+        self.shared.change(|world| world.faults.clear());
+    }
+
     /// Returns the number of calls that a gate has held before they were done.
     pub fn held(&self) -> usize {
         self.shared.world().held
