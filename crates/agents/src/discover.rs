@@ -15,6 +15,7 @@ use strum::VariantArray;
 
 use crate::command::{CommandSpec, Stdin};
 use crate::llm::{Llm, LlmSpec, Provider};
+use crate::logins::Login;
 use crate::terminal::Vendor;
 
 /// A model that is offered if one of these variables is set.
@@ -61,6 +62,13 @@ pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> 
     let models = MODELS.iter().filter_map(|model| model.offer(&set));
     let programs = Vendor::VARIANTS.iter().filter_map(|&vendor| offer(vendor, &path, bridge_url));
     models.chain(programs).collect()
+}
+
+/// Returns the variables that hold a key of a client, as far as it is known: any of them is enough.
+pub fn key_variables(client: &str) -> &'static [&'static str] {
+    let model = MODELS.iter().find(|model| model.client == client);
+    let login = || Login::of(client).map_or(&[][..], |login| login.keys);
+    model.map_or_else(login, |model| model.variables)
 }
 
 /// Returns the offered models, by client name.

@@ -4,6 +4,7 @@
 //! Its settings are the user's own, never those of the folder in which the command was typed: a
 //! folder that comes from elsewhere must not decide which programs a server runs.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use moothall_agents::discover::key_variables;
 use moothall_surfaces::wire::Ping;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -20,7 +22,7 @@ use tokio::net::TcpStream;
 use crate::cli::LocationOptions;
 use crate::client::Client;
 use crate::config::{self, Variables, usual_state_folder};
-use crate::credential::{CredentialOptions, ResolvedServer, startup_of_folder};
+use crate::credential::{Credential, CredentialOptions, ResolvedServer, startup_of_folder};
 use crate::fault::{Exit, Fault};
 use crate::in_session::is_inside;
 use crate::paint::note;
@@ -46,13 +48,15 @@ const LINES_SHOWN: usize = 5;
 const OF_THE_COMMAND: [&str; 3] = ["MOOTHALL_TOKEN", "MOOTHALL_SERVER", "MOOTHALL_PROFILE"];
 
 /// Returns a server that runs: the resolved one, or a new one in the background if the command
-/// names no server and none runs. Says so in one line.
+/// names no server and none runs. Says so in one line. `clients` are the agents that the command
+/// names: if the server lacks the key of one and this shell has it, that is said too.
 ///
 /// # Errors
 /// A server was begun and did not come up.
 pub async fn running(
     said: &CredentialOptions<'_>,
     resolved: ResolvedServer,
+    clients: &[String],
     variables: &Variables,
 ) -> Result<ResolvedServer, Fault> {
     if !may_begin(said, variables) {
@@ -60,6 +64,7 @@ pub async fn running(
     }
     if listens(&resolved.server).await {
         tell_version(&resolved.server).await;
+        tell_keys(&resolved.credential, clients, variables);
         return Ok(resolved);
     }
     if is_foreign(variables) {
@@ -112,6 +117,30 @@ async fn tell_version(server: &str) {
             "warning: the server runs version {version}, and this command is {OWN}. To restart \
              it: moothall stop-server, then this command again"
         ));
+    }
+}
+
+/// Says which key of an agent this shell has and the server lacks. Only a server of this user on
+/// Linux shows its environment.
+fn tell_keys(credential: &Credential, clients: &[String], variables: &Variables) {
+    let Credential::Startup { file, .. } = credential else { return };
+    let Some(data) = file.parent() else { return };
+    let Some(pid) = startup_of_folder(data).and_then(|(_, pid)| pid) else { return };
+    let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return };
+    let text = String::from_utf8_lossy(&environment);
+    let set = text.split('\0').filter_map(|pair| pair.split_once('='));
+    let set: BTreeSet<&str> =
+        set.filter(|(_, value)| !value.is_empty()).map(|(name, _)| name).collect();
+    for client in clients {
+        let keys = key_variables(client);
+        let is_here = |key: &&&str| variables.get(**key).is_some_and(|value| !value.is_empty());
+        let found = keys.iter().find(is_here).filter(|_| !keys.iter().any(|key| set.contains(key)));
+        if let Some(key) = found {
+            note(&format!(
+                "warning: the server lacks {key}, which this shell has and {client} may need. To \
+                 give it: moothall stop-server, then this command again"
+            ));
+        }
     }
 }
 

@@ -101,8 +101,8 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         return join::run(&said, &printer, args).await;
     }
     let mut meant = ResolvedServer::find(&said, &config::environment())?;
-    if matches!(command, Command::New(_) | Command::Say(_) | Command::Run(_)) {
-        meant = background::running(&said, meant, &config::environment()).await?;
+    if let Some(clients) = beginning(&command) {
+        meant = background::running(&said, meant, &clients, &config::environment()).await?;
     }
     if let Command::Mcp(args) = &command {
         // An agent speaks through this server. It must never act with the credential of the person
@@ -188,7 +188,7 @@ pub async fn bare(global: &Global, plain: bool) -> Result<(), Fault> {
     let variables = config::environment();
     let mut meant = ResolvedServer::find(&said, &variables)?;
     if chat::screen::is_there() {
-        meant = background::running(&said, meant, &variables).await?;
+        meant = background::running(&said, meant, &[], &variables).await?;
     } else if !plain && !global.json && !background::listens(&meant.server).await {
         return help::overview();
     }
@@ -196,6 +196,16 @@ pub async fn bare(global: &Global, plain: bool) -> Result<(), Fault> {
     let client = client.with(meant.credential).introduced().await?;
     let printer = Printer::new(global.color, global.json);
     overview::run(&Context { client, printer }, plain).await
+}
+
+/// Returns the agents that a command names, if it begins a server where none runs; otherwise `None`.
+fn beginning(command: &Command) -> Option<Vec<String>> {
+    match command {
+        Command::New(args) => Some(args.with.clone()),
+        Command::Run(args) => Some(vec![args.client.clone()]),
+        Command::Say(_) => Some(Vec::new()),
+        _ => None,
+    }
 }
 
 /// Collects the options that choose a server.

@@ -65,6 +65,9 @@ async fn the_first_command_begins_a_server_and_stop_server_ends_it() {
     let log = home.path().join(".local/state/moothall/server.log");
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&log).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600, "the log has a link with a credential");
+    let mut keyed = home.command(&["new", "Council", "--with", "anthropic"]);
+    let keyed = keyed.current_dir(&folder).env("ANTHROPIC_API_KEY", "sk-x").output().unwrap();
+    assert!(stderr(&keyed).contains("the server lacks ANTHROPIC_API_KEY"), "{}", stderr(&keyed));
     let said = run(&home, &folder, &["say", "-", "@analyst what do you make of it?", "--wait"]);
     assert!(said.status.success() && !stderr(&said).contains(BEGUN), "{}", stderr(&said));
 
