@@ -25,7 +25,7 @@ pub use self::about::{
     Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
 };
 pub use self::access::{
-    AgentCommand, AgentNames, Agents, AppCommand, AppGiven, AppId, Apps, Invitation, Join, KeyOf,
+    AgentCommand, AgentNames, Agents, AppCommand, AppGiven, AppId, Apps, Invitation, Join,
     NewInvitation, NewToken, RevokedToken, Token, TokenId,
 };
 pub use self::channels::{
@@ -456,7 +456,7 @@ pub enum Command {
         ("moothall page", "for the user that runs the server"),
         ("sudo moothall page --data /var/lib/moothall", "for a server that runs as another user"),
     ]))]
-    Page(KeyOf),
+    Page,
     /// Start an agent in its own terminal, and attach to it
     ///
     /// The agent keeps running when you detach or close the window. Its messages are in the

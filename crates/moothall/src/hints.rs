@@ -7,10 +7,11 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 /// Options that choose the server, by id and by name. A hint repeats those of the command line.
-const REPEATED: [(&str, &str); 4] = [
+const REPEATED: [(&str, &str); 5] = [
     ("server", "--server"),
     ("profile", "--profile"),
     ("token_file", "--token-file"),
+    ("data", "--data"),
     ("cacert", "--cacert"),
 ];
 /// Commands that talk to no server, or choose it by their own arguments.

@@ -1,26 +1,15 @@
 //! Arguments of the commands for access: tokens, agents, apps, invitations and the page's address.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
 use super::{Confirmation, Thread};
-
-/// Option that finds the start-up credential of a server, for its operator.
-#[derive(Clone, Debug, Args)]
-pub struct KeyOf {
-    /// Data folder of the running server whose start-up credential to use, if it is not found
-    /// automatically
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-}
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum Token {
     /// Create a token; it is shown once
     Create(NewToken),
     /// List all tokens, including signed-in browsers
-    List(KeyOf),
+    List,
     /// Revoke a token, the browsers that signed in with it, and its open invitations
     Revoke(RevokedToken),
 }
@@ -54,8 +43,6 @@ pub struct NewToken {
     /// Days until the token expires [default: 90]
     #[arg(long, value_name = "N")]
     pub days: Option<u64>,
-    #[command(flatten)]
-    pub key: KeyOf,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -65,16 +52,12 @@ pub struct TokenId {
     /// Confirmation.
     #[command(flatten)]
     pub sure: Confirmation,
-    #[command(flatten)]
-    pub key: KeyOf,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct Agents {
     #[command(subcommand)]
     pub action: Option<AgentCommand>,
-    #[command(flatten)]
-    pub key: KeyOf,
 }
 
 #[derive(Clone, Debug, Subcommand)]
@@ -101,8 +84,6 @@ pub struct AgentNames {
 pub struct Apps {
     #[command(subcommand)]
     pub action: Option<AppCommand>,
-    #[command(flatten)]
-    pub key: KeyOf,
 }
 
 #[derive(Clone, Debug, Subcommand)]
@@ -158,8 +139,6 @@ pub struct NewInvitation {
     /// that the server knows]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    #[command(flatten)]
-    pub key: KeyOf,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -4,14 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Confirmation, KeyOf, Thread};
+use super::{Confirmation, Thread};
 
 #[derive(Clone, Debug, Args)]
 pub struct Channels {
     #[command(subcommand)]
     pub action: Option<ChannelCommand>,
-    #[command(flatten)]
-    pub key: KeyOf,
 }
 
 #[derive(Clone, Debug, Subcommand)]

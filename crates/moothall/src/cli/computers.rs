@@ -2,14 +2,12 @@
 
 use clap::{Args, Subcommand};
 
-use super::{Confirmation, KeyOf};
+use super::Confirmation;
 
 #[derive(Clone, Debug, Args)]
 pub struct Computers {
     #[command(subcommand)]
     pub action: Option<ComputerCommand>,
-    #[command(flatten)]
-    pub key: KeyOf,
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
+use clap::{Arg, Args, Command, CommandFactory, Id, ValueEnum};
 
 use super::Cli;
 
@@ -33,6 +33,10 @@ pub struct Global {
     /// credential of your own server, then the token saved by join]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub token_file: Option<PathBuf>,
+    /// Data folder of the running server to use, for the user that runs it: its address and its
+    /// start-up credential are there
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub data: Option<PathBuf>,
     /// For https: trust the certificates in this file (PEM) instead of the system's
     #[arg(
         long,
@@ -92,8 +96,10 @@ pub fn command() -> Command {
 /// Hides the global options of a command and of its subcommands, and names the help that lists
 /// them.
 fn sparing(command: Command, shared: &[Arg]) -> Command {
-    let command =
-        command.args(shared.iter().cloned()).mut_subcommands(|inner| sparing(inner, shared));
+    // Some commands have a data folder of their own.
+    let own: Vec<Id> = command.get_arguments().map(|arg| arg.get_id().clone()).collect();
+    let others = shared.iter().filter(|arg| !own.contains(arg.get_id())).cloned();
+    let command = command.args(others).mut_subcommands(|inner| sparing(inner, shared));
     let about = "Options of all commands (--server, --json, --timeout …): moothall --help";
     let after = command
         .get_after_help()

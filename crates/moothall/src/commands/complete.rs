@@ -147,8 +147,7 @@ async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
         cacert: option("cacert").map(PathBuf::from).or_else(|| global.cacert.clone()),
         ..global.clone()
     };
-    let meant =
-        ResolvedServer::find(&credential_options(&global, None), &config::environment()).ok()?;
+    let meant = ResolvedServer::find(&credential_options(&global), &config::environment()).ok()?;
     let client = Client::new(&meant.server, meant.cacert.as_deref()).ok()?.with(meant.credential);
     match typed.kind {
         Kind::Conversation => conversations(&client).await,

@@ -53,13 +53,9 @@ mod verify;
 mod why;
 
 pub use self::chat::width;
-use std::path::Path;
 
 use crate::background;
-use crate::cli::{
-    Agents, Apps, Channels, Command, Computers, Global, Invitation, NewInvitation, NewToken,
-    RevokedToken, Token, TokenId,
-};
+use crate::cli::{Command, Global};
 use crate::client::Client;
 use crate::config;
 use crate::credential::{CredentialOptions, ResolvedServer};
@@ -96,7 +92,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Help(args) => return help::run(&args, &printer),
         talking => talking,
     };
-    let said = credential_options(global, data_of(&command));
+    let said = credential_options(global);
     if let Command::Join(args) = &command {
         return join::run(&said, &printer, args).await;
     }
@@ -148,7 +144,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Computers(args) => computers::run(&context, &args).await,
         Command::Token(command) => token::run(&context, &command).await,
         Command::Invitation(command) => invitation::run(&context, &command, &meant.others).await,
-        Command::Page(_) => page::run(&context),
+        Command::Page => page::run(&context),
         Command::Run(args) => session::run(&context, &args).await,
         Command::Sessions(args) => session::list(&context, &args).await,
         Command::Attach(args) => session::attach(&context, &args).await,
@@ -184,7 +180,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
 /// # Errors
 /// The server is unreachable or refuses.
 pub async fn bare(global: &Global, plain: bool) -> Result<(), Fault> {
-    let said = credential_options(global, None);
+    let said = credential_options(global);
     let variables = config::environment();
     let mut meant = ResolvedServer::find(&said, &variables)?;
     if chat::screen::is_there() {
@@ -198,7 +194,7 @@ pub async fn bare(global: &Global, plain: bool) -> Result<(), Fault> {
     overview::run(&Context { client, printer }, plain).await
 }
 
-/// Returns the agents that a command names, if it begins a server where none runs; otherwise `None`.
+/// Returns the agents that a command names, if it begins a server when none runs.
 fn beginning(command: &Command) -> Option<Vec<String>> {
     match command {
         Command::New(args) => Some(args.with.clone()),
@@ -209,30 +205,12 @@ fn beginning(command: &Command) -> Option<Vec<String>> {
 }
 
 /// Collects the options that choose a server.
-fn credential_options<'a>(global: &'a Global, data: Option<&'a Path>) -> CredentialOptions<'a> {
+fn credential_options(global: &Global) -> CredentialOptions<'_> {
     CredentialOptions {
         server: global.server.as_deref(),
         token_file: global.token_file.as_deref(),
-        data,
+        data: global.data.as_deref(),
         profile: global.profile.as_deref(),
         cacert: global.cacert.as_deref(),
-    }
-}
-
-/// Returns the data folder that an operator's command names.
-fn data_of(command: &Command) -> Option<&Path> {
-    match command {
-        Command::Token(
-            Token::Create(NewToken { key, .. })
-            | Token::List(key)
-            | Token::Revoke(RevokedToken { token: TokenId { key, .. }, .. }),
-        )
-        | Command::Page(key) => key.data.as_deref(),
-        Command::Apps(Apps { key, .. })
-        | Command::Agents(Agents { key, .. })
-        | Command::Channels(Channels { key, .. })
-        | Command::Computers(Computers { key, .. }) => key.data.as_deref(),
-        Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),
-        _ => None,
     }
 }

@@ -19,7 +19,7 @@ const ROWS: usize = 1000;
 pub async fn run(context: &Context, command: &Token) -> Result<(), Fault> {
     match command {
         Token::Create(args) => create(context, args).await,
-        Token::List(_) => list(context).await,
+        Token::List => list(context).await,
         Token::Revoke(args) => revoke(context, args).await,
     }
 }

@@ -106,3 +106,28 @@ async fn no_agent_gets_a_credential_in_its_environment() {
         "{output}"
     );
 }
+
+/// The operator of a service has none of the files in the home folder by which others find it.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_command_finds_a_service_by_its_data_folder() {
+    let (home, elsewhere) = (Home::new(), Home::new());
+    let data = home.data();
+    let _server = serve_in_token_mode(&home);
+    let run = |args: &[&str]| {
+        let output = elsewhere.run(&[args, &["--data", data.to_str().unwrap()]].concat());
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["new", "Plan", "--empty"]);
+    run(&["say", "Plan", "hello"]);
+    assert!(run(&["tail", "Plan", "--no-follow"]).contains("hello"));
+    assert!(run(&["list"]).contains("Plan"));
+    assert!(!run(&["token", "create", "ann"]).trim().is_empty());
+    run(&["why", "Plan"]);
+    // The command that a hint names is for the same server.
+    let renamed = elsewhere.run(&["archive", "Plan", "--data", data.to_str().unwrap()]);
+    assert!(renamed.status.success(), "{}", stderr(&renamed));
+    let refused = elsewhere.run(&["say", "Plan", "more", "--data", data.to_str().unwrap()]);
+    let hint = format!("--data {}", data.display());
+    assert!(stderr(&refused).contains(&hint), "{}", stderr(&refused));
+}
