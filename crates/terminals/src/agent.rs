@@ -174,7 +174,10 @@ fn hand_over(sessions: &Sessions, place: &TurnTarget, job: Job) -> Result<(), St
     let session = place.session.as_ref().ok_or("the participant's address has no session")?;
     let handle = sessions.living(session).map_err(|error| match error {
         // The reason may hold lines of the screen, and all members of the conversation read this.
-        SessionError::Ended { name, .. } => format!("session {name} has ended"),
+        SessionError::Ended { name, .. } => format!(
+            "session {name} has ended. To bring it back: `moothall resume {name}`; to leave it \
+             out: `moothall uninvite`"
+        ),
         error => error.to_string(),
     })?;
     if handle.send(Mail::Ensure(Box::new(job))) {

@@ -15,6 +15,8 @@ use crate::model::time::Timestamp;
 pub const QUERY_BYTES_MAX: usize = 1000;
 /// Most words, phrases and filters together.
 pub const PARTS_MAX: usize = 32;
+/// Filters of other programs, which people try here too.
+const FOREIGN: [&str; 8] = ["has", "is", "to", "by", "since", "until", "type", "with"];
 /// Number of letters from which a word also finds longer ones. One letter beyond ASCII is enough,
 /// because it says more.
 const OPEN_CHARS_MIN: usize = 3;
@@ -54,6 +56,8 @@ pub enum QueryFault {
     TooManyParts,
     /// A quote is not closed.
     OpenQuote,
+    /// This filter of other programs does not exist here.
+    UnknownFilter(&'static str),
     /// Nothing follows the colon of this filter.
     EmptyFilter(&'static str),
     /// The value of this filter is not a time.
@@ -71,6 +75,11 @@ impl fmt::Display for QueryFault {
                 write!(f, "The query has more than {PARTS_MAX} words and filters.")
             }
             QueryFault::OpenQuote => f.write_str("A quotation mark (\") is not closed."),
+            QueryFault::UnknownFilter(key) => write!(
+                f,
+                "There is no filter `{key}:`. The filters are from: in: before: after:. To search \
+                 for the words, put them in quotes."
+            ),
             QueryFault::EmptyFilter(key) => write!(f, "`{key}:` needs a value."),
             QueryFault::NoTime(key, given) => {
                 write!(
@@ -104,6 +113,12 @@ impl Query {
     /// earliest of several `before:`. Fails on an empty value and on a value that is not a time.
     fn add(&mut self, part: QueryPart) -> Result<(), QueryFault> {
         let Some(filter) = part.filter else {
+            let foreign = |key: &&&str| {
+                part.text.split_once(':').is_some_and(|(said, _)| said.eq_ignore_ascii_case(key))
+            };
+            if let Some(key) = FOREIGN.iter().find(foreign).filter(|_| !part.quoted) {
+                return Err(QueryFault::UnknownFilter(key));
+            }
             self.terms.extend(Term::of(&part.text, part.quoted));
             return Ok(());
         };
@@ -306,6 +321,8 @@ mod tests {
             assert_eq!(Query::parse(bad), Err(QueryFault::OpenQuote), "{bad:?}");
         }
         assert_eq!(Query::parse("from: x"), Err(QueryFault::EmptyFilter("from")));
+        assert_eq!(Query::parse("plan Has:link"), Err(QueryFault::UnknownFilter("has")));
+        assert_eq!(terms("\"has:link\" what-is:it"), ["has+link", "what+is+it"]);
         assert_eq!(Query::parse("in:\" \""), Err(QueryFault::EmptyFilter("in")));
         assert_eq!(Query::parse(&"x".repeat(10_000)), Err(QueryFault::TooLong));
         assert_eq!(Query::parse(&"x ".repeat(40)), Err(QueryFault::TooManyParts));
