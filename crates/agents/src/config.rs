@@ -14,7 +14,11 @@ use crate::command::{Stdin, is_own_variable};
 use crate::llm::Provider;
 use crate::runtimes::{self, RuntimeEntry};
 use crate::script::ScriptLine;
+use crate::spending::Prices;
 use crate::terminal::Vendor;
+
+/// Highest price of a million tokens that is accepted.
+const PRICE_MAX: f64 = 1_000_000.0;
 
 /// One configured agent. Its runtime decides which keys make sense; see [`AgentConfig::spec`].
 #[derive(Clone, Default, PartialEq, Deserialize)]
@@ -76,9 +80,11 @@ pub struct AgentConfig {
     /// `llm`: true if the model's template opens its thoughts, so that only the closing tag is
     /// sent.
     pub thinks_first: Option<bool>,
-    /// `llm`: price of a million tokens read.
+    /// `llm`, `command`, `terminal`: price of a million tokens read.
     pub price_input: Option<f64>,
-    /// `llm`: price of a million tokens written.
+    /// `command`, `terminal`: price of a million tokens read from a provider's cache.
+    pub price_cached: Option<f64>,
+    /// `llm`, `command`, `terminal`: price of a million tokens written.
     pub price_output: Option<f64>,
 }
 
@@ -158,6 +164,7 @@ impl fmt::Debug for AgentConfig {
             .field("context_tokens", &self.context_tokens)
             .field("thinks_first", &self.thinks_first)
             .field("price_input", &self.price_input)
+            .field("price_cached", &self.price_cached)
             .field("price_output", &self.price_output)
             .finish()
     }
@@ -262,9 +269,22 @@ impl AgentConfig {
             "context_tokens" => self.context_tokens.is_some(),
             "thinks_first" => self.thinks_first.is_some(),
             "price_input" => self.price_input.is_some(),
+            "price_cached" => self.price_cached.is_some(),
             "price_output" => self.price_output.is_some(),
             _ => false,
         }
+    }
+
+    /// Returns the configured prices of tokens. Fails if one is out of range.
+    pub(crate) fn prices(&self) -> Result<Prices, ConfigFault> {
+        let price = |key: &'static str, price: Option<f64>| {
+            price.map(|price| within(key, price, PRICE_MAX)).transpose()
+        };
+        Ok(Prices {
+            input: price("price_input", self.price_input)?,
+            cached: price("price_cached", self.price_cached)?,
+            output: price("price_output", self.price_output)?,
+        })
     }
 
     /// Rejects a key that belongs only to other runtimes, and a rule for lost turns that this

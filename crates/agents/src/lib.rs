@@ -16,6 +16,7 @@ pub mod script;
 pub mod command;
 pub mod llm;
 mod fingerprint;
+mod spending;
 mod runtimes;
 pub mod config;
 pub mod discover;
@@ -33,6 +34,7 @@ use strum::VariantArray;
 pub use config::{AgentConfig, ConfigFault, ProfileConfig, ReachKey};
 pub use discover::discover;
 use script::{Demo, Pace, PacedDemo};
+pub use spending::Prices;
 
 /// Returns the agents that need no configuration, in the order in which they are invited.
 pub fn built_in(pace: Pace) -> Vec<AgentSpec> {

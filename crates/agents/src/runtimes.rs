@@ -86,6 +86,7 @@ mod tests {
             context_tokens = 1
             thinks_first = true
             price_input = 1.0
+            price_cached = 1.0
             price_output = 1.0
         "#;
         let section: AgentConfig = toml::from_str(section).unwrap();

@@ -2,6 +2,7 @@
 //! conversations.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::{Answer, HallError, Idempotency};
@@ -23,10 +24,15 @@ use moothall_kernel::permission::{Question, WithdrawalReason};
 use moothall_kernel::time::Millis;
 
 use crate::runner::Runner;
+use crate::tags::TagKey;
 use crate::turn::{Input, KeptItem, Output, PaneContent};
 
 /// The reason for pressing no key in a terminal that a person has taken over.
 const TAKEN: &str = "A person types in this terminal now.";
+/// Number of looks into a record whose turn has no end yet, and the pause between two.
+const RECORD_LOOKS: u32 = 6;
+const RECORD_PAUSE: Duration = Duration::from_millis(50);
+
 /// The principal of the idempotency keys of reports.
 const BRINGER: &str = "moothall:hook";
 
@@ -234,7 +240,8 @@ impl Runner {
         result: Result<String, Fault>,
     ) -> Result<(), SessionError> {
         let (hall, text) = (self.sessions.hall()?, result.clone().unwrap_or_default());
-        let report = Report::Finished { result, usage: self.usage(key).await };
+        let usage = self.usage(key, &result).await;
+        let report = Report::Finished { result, usage };
         match hall.keep_report(key, report, once(id, &key.stream)).await {
             // The conversation is archived, so the words stay at home. (Ruling 24.)
             Ok(Answer {
@@ -268,13 +275,37 @@ impl Runner {
         ignore_refusal(hall.submit(stream, post, Some(once(id, stream))).await)
     }
 
-    async fn usage(&self, key: &TurnKey) -> Usage {
-        let Some(hall) = self.hall() else { return Usage::default() };
+    /// Returns the time of a turn, and its tokens and cost by the program's own record.
+    async fn usage(&self, key: &TurnKey, result: &Result<String, Fault>) -> Usage {
+        let was_sent = result.as_ref().map_or_else(|fault| fault.prompt_delivered, |_| true);
+        let recorded = if was_sent { self.recorded_usage(key).await } else { Usage::default() };
+        Usage { ms: self.worked(key).await, ..recorded }
+    }
+
+    /// Reads tokens and cost of a turn in the program's own record, by the tag of its prompt. The
+    /// program may still be writing the last line of the turn, so the record is read again.
+    async fn recorded_usage(&self, key: &TurnKey) -> Usage {
+        let tag = TagKey::of(&self.session).tag_of(key);
+        let query = RecordQuery { native: self.session.native.clone(), tag: Some(tag) };
+        let mut usage = Usage::default();
+        for _ in 0..RECORD_LOOKS {
+            let Some(record) = self.look_up(&query).await else { break };
+            usage = record.usage;
+            if record.end.is_some() {
+                break;
+            }
+            tokio::time::sleep(RECORD_PAUSE).await;
+        }
+        usage
+    }
+
+    async fn worked(&self, key: &TurnKey) -> u64 {
+        let Some(hall) = self.hall() else { return 0 };
         let (turn, now) = (key.turn, hall.now());
         let worked = hall.view(&key.stream, move |state| {
             state.turn(turn).map_or(Millis(0), |turn| turn.worked(now))
         });
-        Usage { ms: worked.await.unwrap_or_default().0, ..Usage::default() }
+        worked.await.unwrap_or_default().0
     }
 
     /// Posts words outside any turn at home and in every link of the session, once each.

@@ -6,13 +6,14 @@
 mod document;
 mod environment;
 mod group;
+mod output;
 mod pipes;
 mod section;
 mod strays;
 
 pub(crate) use section::RUNTIME;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fmt;
@@ -22,14 +23,14 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use moothall_engine::agent::{Job, Report, Reporter, WINDOW_LEN};
+use moothall_engine::agent::{CallCost, Job, Report, Reporter, WINDOW_LEN};
 use moothall_engine::crash;
 use moothall_engine::pauses::within;
 use moothall_engine::run_once::Work;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
-use moothall_kernel::text::{clean, is_empty_looking};
+use moothall_kernel::text::is_empty_looking;
 use moothall_kernel::thoughts;
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
@@ -37,6 +38,7 @@ use tokio::process::{ChildStdin, Command};
 
 use crate::logins::{self, Login};
 use crate::run_as::Account;
+use crate::spending::Prices;
 pub(crate) use environment::{Environment, is_own as is_own_variable, is_program};
 use group::Group;
 use pipes::{Output, Stdout};
@@ -65,7 +67,7 @@ pub enum Stdin {
 }
 
 /// A program that answers turns.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct CommandSpec {
     /// Program and arguments, run without a shell. `{prompt}` in an argument is replaced by the
     /// prompt.
@@ -86,6 +88,8 @@ pub struct CommandSpec {
     pub timeout: Option<Millis>,
     /// The rule for a turn that a restart lost.
     pub on_lost: OnLost,
+    /// The prices of the tokens that the program reports.
+    pub prices: Prices,
 }
 
 impl fmt::Debug for CommandSpec {
@@ -101,6 +105,7 @@ impl fmt::Debug for CommandSpec {
             .field("bridge_url", &self.bridge_url)
             .field("timeout", &self.timeout)
             .field("on_lost", &self.on_lost)
+            .field("prices", &self.prices)
             .finish()
     }
 }
@@ -118,6 +123,7 @@ impl CommandSpec {
             bridge_url: String::new(),
             timeout: None,
             on_lost: OnLost::Rerun,
+            prices: Prices::default(),
         }
     }
 
@@ -201,7 +207,10 @@ impl CommandSpec {
             )),
             _ => spawn_failed(format!("{} could not be started: {error}.", self.program())),
         })?;
-        let (stdin, output) = (child.stdin.take(), Output::of(&mut child));
+        let (stdin, output) = (
+            child.stdin.take(),
+            Output::of(&mut child, self.printed_spec().map(|spec| spec.keeps)),
+        );
         let group = Group::of(child, mark);
         crash::point("program_started");
         Ok(RunningProgram { group, stdin, output })
@@ -214,10 +223,13 @@ impl CommandSpec {
         }
     }
 
-    /// Runs the program for a turn until it exits, and ends its whole group. Returns its standard
-    /// output if it exits with success. Otherwise reports its output and returns the reason:
-    /// `spawn_failed`, `timeout`, `output_too_large`, `lost` or `exit_status`.
-    async fn answer(&self, job: &Job, out: &dyn Reporter) -> Result<String, Fault> {
+    /// Runs the program for a turn until it exits, and ends its whole group. Returns its words or
+    /// the fault, and the usage that it reports. Fails with `spawn_failed`.
+    async fn answer(
+        &self,
+        job: &Job,
+        out: &dyn Reporter,
+    ) -> Result<(Result<String, Fault>, Usage), Fault> {
         // Processes of an earlier attempt that survived a crash of the server must not run beside
         // this one.
         if job.key.attempt > 1 {
@@ -235,65 +247,21 @@ impl CommandSpec {
         let RunningProgram { group, output, .. } = started;
         group.end().await;
         crash::point("program_ended");
+        let turn = self.turn_in(&output.stdout.bytes());
         if !matches!(ended, Some(ProgramEnd::Exited(status)) if status.success()) {
-            out.report(Report::Printed(self.readable(&output.stdout.bytes())));
+            out.report(Report::Printed(turn.words.clone().unwrap_or_default()));
         }
-        match ended {
-            None => Err(Fault::new(
-                "timeout",
-                format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()),
-            )),
-            Some(ProgramEnd::TooLarge) => {
-                let limit = pipes::STDOUT_BYTES_MAX / 1024;
-                Err(Fault::new(
-                    "output_too_large",
-                    format!("{} wrote more than {limit} KiB and was ended.", self.program()),
-                ))
-            }
-            Some(ProgramEnd::Unknown(error)) => Err(Fault::new(
-                "lost",
-                format!("{} could not be waited for: {error}.", self.program()),
-            )),
-            Some(ProgramEnd::Exited(status)) if status.success() => {
-                Ok(self.readable(&output.stdout.bytes()))
-            }
-            Some(ProgramEnd::Exited(status)) => {
-                Err(Fault::new("exit_status", self.explain(status, &output, &prompt)))
-            }
-        }
+        let usage = self.prices.usage_of(&turn.usage);
+        Ok((self.result(ended, turn, &output, (job, &prompt)), usage))
     }
 
     /// Reports the program's output while it works: a turn that is stopped cannot report it later.
     async fn tell_of(&self, printed: &Stdout, out: &dyn Reporter) -> Infallible {
         loop {
             printed.grown().await;
-            out.report(Report::Printed(self.readable(&printed.bytes())));
+            out.report(Report::Printed(self.turn_in(&printed.bytes()).words.unwrap_or_default()));
             tokio::time::sleep(TELLS_EVERY).await;
         }
-    }
-
-    /// Describes a failure. Some programs complain on standard output: it is quoted if standard
-    /// error is empty.
-    fn explain(&self, status: ExitStatus, output: &Output, prompt: &str) -> String {
-        let complaint = last_words(&self.readable(&output.stderr.bytes()), prompt);
-        let said = if complaint.is_empty() {
-            last_words(&self.readable(&output.stdout.bytes()), prompt)
-        } else {
-            complaint
-        };
-        let quote = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
-        let cure = Login::of(self.program())
-            .and_then(|login| login.cure(&said))
-            .map_or_else(String::new, |cure| format!("\n{cure}"));
-        format!("{} ended with {status}.{quote}{cure}", self.program())
-    }
-
-    /// Returns a program's bytes as text for people: bad UTF-8 replaced, colours and control
-    /// characters removed. Secrets given to the program are hidden, in case a prompt made it print
-    /// them.
-    fn readable(&self, bytes: &[u8]) -> String {
-        let text = clean(&String::from_utf8_lossy(bytes));
-        environment::hide_secrets(text.trim(), &self.added_variables())
     }
 }
 
@@ -330,14 +298,25 @@ impl Work for CommandSpec {
         self.timeout
     }
 
+    /// A program that reports its usage may cost money, and its cost has no known limit.
+    fn call_cost(&self) -> CallCost {
+        match self.printed_spec() {
+            Some(_) => CallCost::Unknown,
+            None => CallCost::Nothing,
+        }
+    }
+
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         // The first poll runs on the stream's task. The process is started after it, on the turn's
         // own.
         tokio::task::yield_now().await;
         let began = Instant::now();
-        let result = self.answer(job, out).await.map(|text| words_of(text, out));
+        let (result, usage) = match self.answer(job, out).await {
+            Ok(turn) => turn,
+            Err(fault) => (Err(fault), Usage::default()),
+        };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        (result, Usage { ms, ..Usage::default() })
+        (result.map(|text| words_of(text, out)), Usage { ms, ..usage })
     }
 }
 
@@ -395,30 +374,6 @@ impl RunningProgram {
         }
         exited.map_or_else(ProgramEnd::Unknown, ProgramEnd::Exited)
     }
-}
-
-/// Most lines that are quoted from a failed program's output.
-const LAST_LINES: usize = 10;
-const LAST_BYTES: usize = 1024;
-
-/// Returns the end of a program's output, without the lines of its prompt, which the conversation
-/// shows already.
-fn last_words(said: &str, prompt: &str) -> String {
-    let asked: HashSet<&str> = prompt.lines().map(str::trim).collect();
-    let own: Vec<&str> = said
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty() && !asked.contains(line.trim()))
-        .collect();
-    let all = own.len();
-    let mut text = own[all.saturating_sub(LAST_LINES)..].join("\n");
-    let mut cut = all > LAST_LINES;
-    if text.len() > LAST_BYTES {
-        let from = text.ceil_char_boundary(text.len() - LAST_BYTES);
-        text.drain(..from);
-        cut = true;
-    }
-    if cut { format!("… {text}") } else { text }
 }
 
 fn spawn_failed(message: impl Into<String>) -> Fault {

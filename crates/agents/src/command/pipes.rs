@@ -10,12 +10,14 @@ use tokio::sync::Notify;
 
 /// Longest output; as long as an agent's message may be.
 pub(super) const STDOUT_BYTES_MAX: usize = 256 * 1024;
+/// Longest structured output, of which the words are a part.
+const STRUCTURED_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of the end of stderr that are kept.
 const STDERR_BYTES_KEPT: usize = 4 * 1024;
 /// Time that other processes may hold the pipes after the program exited.
 pub(super) const GRACE: Duration = Duration::from_millis(250);
 
-/// The error that a program wrote more than [`STDOUT_BYTES_MAX`].
+/// The error that a program wrote more than is accepted.
 pub(super) struct TooLarge;
 
 /// A program's output so far. It stays readable after reading was stopped.
@@ -26,9 +28,11 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn of(child: &mut Child) -> Self {
+    /// Takes the pipes of a program. `keeps` selects the lines of structured output that are
+    /// needed.
+    pub(super) fn of(child: &mut Child, keeps: Option<fn(&str) -> bool>) -> Self {
         Self {
-            stdout: Arc::default(),
+            stdout: Arc::new(Stdout { keeps, ..Stdout::default() }),
             stderr: Tail::default(),
             from: child.stdout.take().zip(child.stderr.take()),
         }
@@ -47,6 +51,8 @@ impl Output {
 pub(super) struct Stdout {
     bytes: Mutex<Vec<u8>>,
     grew: Notify,
+    /// The lines that are needed, if the output is structured.
+    keeps: Option<fn(&str) -> bool>,
 }
 
 impl Stdout {
@@ -59,11 +65,15 @@ impl Stdout {
         self.grew.notified().await;
     }
 
-    /// Adds bytes of the output. If the whole would be longer than [`STDOUT_BYTES_MAX`], nothing is
-    /// added.
+    /// Adds bytes of the output. If the whole would be too long, lines that are not needed are
+    /// dropped; if that is not enough, nothing is added.
     fn push(&self, bytes: &[u8]) -> Result<(), TooLarge> {
         let mut all = self.lock();
-        if all.len() + bytes.len() > STDOUT_BYTES_MAX {
+        let limit = self.keeps.map_or(STDOUT_BYTES_MAX, |_| STRUCTURED_BYTES_MAX);
+        if let Some(keeps) = self.keeps.filter(|_| all.len() + bytes.len() > limit) {
+            *all = needed_lines(&all, keeps);
+        }
+        if all.len() + bytes.len() > limit {
             return Err(TooLarge);
         }
         all.extend_from_slice(bytes);
@@ -74,6 +84,13 @@ impl Stdout {
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
         self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the whole lines that are needed, and the last one, which may be unfinished.
+fn needed_lines(output: &[u8], keeps: fn(&str) -> bool) -> Vec<u8> {
+    let lines = output.split_inclusive(|byte| *byte == b'\n');
+    let is_needed = |line: &&[u8]| !line.ends_with(b"\n") || keeps(&String::from_utf8_lossy(line));
+    lines.filter(is_needed).flatten().copied().collect()
 }
 
 /// The end of a stream.
@@ -140,5 +157,19 @@ mod tests {
         tail.push(b"end");
         assert_eq!(tail.bytes().len(), STDERR_BYTES_KEPT);
         assert!(tail.bytes().ends_with(b"xend"));
+    }
+    #[test]
+    fn structured_output_is_shortened_to_the_lines_that_are_needed() {
+        let structured = Stdout { keeps: Some(|line| line.contains("need")), ..Stdout::default() };
+        structured.push(b"need this\n").ok().unwrap();
+        let long = [vec![b'x'; STRUCTURED_BYTES_MAX / 2], b"\n".to_vec()].concat();
+        for _ in 0..5 {
+            structured.push(&long).ok().unwrap();
+        }
+        structured.push(b"need that").ok().unwrap();
+        let left = String::from_utf8(structured.bytes()).unwrap();
+        assert!(left.starts_with("need this\n") && left.ends_with("\nneed that"));
+        assert!(structured.push(&vec![b'x'; STRUCTURED_BYTES_MAX]).is_err());
+        assert!(Stdout::default().push(&vec![b'x'; STDOUT_BYTES_MAX + 1]).is_err());
     }
 }

@@ -18,7 +18,17 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::COMMAND,
     abilities: Abilities::COMMAND,
     implied_by: Some("command"),
-    keys: &["command", "cwd", "env", "run_as", "stdin", "transcript_bytes"],
+    keys: &[
+        "command",
+        "cwd",
+        "env",
+        "run_as",
+        "stdin",
+        "transcript_bytes",
+        "price_input",
+        "price_cached",
+        "price_output",
+    ],
     refuses_on_lost: |_| None,
     build: |config, _, bridge_url| Ok(Arc::new(RunOnce::new(config.command_spec(bridge_url)?))),
     describe: |config| format!("Runs {} for each turn.", config.program().unwrap_or_default()),
@@ -41,6 +51,7 @@ impl AgentConfig {
             transcript_bytes: self.transcript_room()?,
             bridge_url: bridge_url.to_owned(),
             timeout: self.time_limit()?,
+            prices: self.prices()?,
             on_lost: self.on_lost.unwrap_or(OnLost::Rerun),
         })
     }

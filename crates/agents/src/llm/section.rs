@@ -9,9 +9,6 @@ use crate::config::{AgentConfig, ConfigFault, positive, within};
 use crate::llm::{self, Llm, LlmSpec};
 use crate::runtimes::RuntimeEntry;
 
-/// Highest price of a million tokens that is accepted.
-const PRICE_MAX: f64 = 1_000_000.0;
-
 pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::LLM,
     abilities: Abilities::LLM,
@@ -74,6 +71,7 @@ impl AgentConfig {
                 "The key contains a character that is not allowed in keys, perhaps a line break.",
             ));
         }
+        let prices = self.prices()?;
         Ok(LlmSpec {
             model: self.llm_model()?,
             base_url,
@@ -89,14 +87,8 @@ impl AgentConfig {
                 .context_tokens
                 .map_or(Ok(llm::CONTEXT_TOKENS), |tokens| positive("context_tokens", tokens))?,
             thinks_first: self.thinks_first.unwrap_or_default(),
-            price_input: self
-                .price_input
-                .map(|price| within("price_input", price, PRICE_MAX))
-                .transpose()?,
-            price_output: self
-                .price_output
-                .map(|price| within("price_output", price, PRICE_MAX))
-                .transpose()?,
+            price_input: prices.input,
+            price_output: prices.output,
             ..LlmSpec::new(provider, "")
         })
     }

@@ -49,6 +49,7 @@ use control::Control;
 use panes::Run;
 use place::{HUB, TmuxServer, unavailable};
 pub use program::{Injector, NoHooks, ProcessParts, Program};
+pub(crate) use programs::{PrintedSpec, PrintedTurn};
 pub use programs::{Search, Vendor};
 use screen::Screen;
 use tmux_command::TmuxCommand;

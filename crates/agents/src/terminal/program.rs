@@ -12,9 +12,10 @@ use super::{Search, Vendor};
 use crate::command::Environment;
 use crate::logins::{self, Login};
 use crate::run_as::Account;
+use crate::spending::Prices;
 
 /// A program that lives in a terminal.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Program {
     /// One sentence for people.
     pub summary: String,
@@ -30,6 +31,8 @@ pub struct Program {
     pub vendor: Vendor,
     /// Time limit of the program for a turn.
     pub timeout: Option<Millis>,
+    /// The prices of its tokens.
+    pub prices: Prices,
 }
 
 impl std::fmt::Debug for Program {
@@ -43,6 +46,7 @@ impl std::fmt::Debug for Program {
             .field("run_as", &self.run_as)
             .field("vendor", &self.vendor)
             .field("timeout", &self.timeout)
+            .field("prices", &self.prices)
             .finish()
     }
 }
@@ -61,6 +65,7 @@ impl Program {
             run_as: None,
             vendor: Vendor::Other,
             timeout: None,
+            prices: Prices::default(),
         }
     }
 

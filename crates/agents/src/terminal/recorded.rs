@@ -21,8 +21,12 @@ impl TmuxHost {
         let program = programs.get(client)?;
         // Panes on another tmux server belong to the server's own user.
         let account = program.account().ok()?.filter(|_| pane.socket.is_empty());
-        let search =
-            Search { vendor: program.vendor, query: query.clone(), variables: of(pane, program) };
+        let search = Search {
+            vendor: program.vendor,
+            query: query.clone(),
+            variables: of(pane, program),
+            prices: program.prices,
+        };
         self.injector.find_record(account.as_ref(), search).await
     }
 }

@@ -14,7 +14,18 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     abilities: Abilities::TERMINAL,
     implied_by: None,
     // Keys shared with `command`, which describes a program in the same way.
-    keys: &["command", "cwd", "env", "run_as", "screen", "reach", "startable_by_agents"],
+    keys: &[
+        "command",
+        "cwd",
+        "env",
+        "run_as",
+        "screen",
+        "reach",
+        "startable_by_agents",
+        "price_input",
+        "price_cached",
+        "price_output",
+    ],
     refuses_on_lost: |_| {
         Some(
             "A program in a terminal keeps running without the server, so its turns continue \
@@ -66,6 +77,7 @@ impl AgentConfig {
             env: self.env.clone(),
             run_as: self.run_as.clone(),
             timeout: self.time_limit()?,
+            prices: self.prices()?,
             ..program
         }))
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
+use moothall_kernel::event::Usage;
 use moothall_kernel::permission::PermissionOption;
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -259,6 +260,9 @@ pub struct Record {
     pub end: Option<RecordEnd>,
     /// The newest turn, if the query asked for it.
     pub newest: Option<NewestTurn>,
+    /// Tokens and cost of the prompt's turn so far; 0 if the record does not show them.
+    #[serde(default)]
+    pub usage: Usage,
 }
 
 /// The newest turn of a program, according to its own record.

@@ -298,7 +298,7 @@ const AGENT: &[Entry] = &[
     ),
     (
         "command",
-        "[\"codex\", \"exec\", \"-\"]",
+        "[\"codex\", \"exec\", \"--json\", \"-\"]",
         "command, terminal: the program and its arguments. For command, {prompt} in an argument is replaced by the prompt.",
     ),
     ("cwd", "\".\"", "command, terminal: its working folder."),
@@ -376,9 +376,16 @@ const AGENT: &[Entry] = &[
     (
         "price_input",
         "3.0",
-        "llm: price of a million input tokens. The cost of each turn is then shown.",
+        "llm, command, terminal: price of a million input tokens. The cost of each turn is then \
+         shown. The cost that a program itself reports counts before it.",
     ),
-    ("price_output", "15.0", "llm: price of a million output tokens."),
+    (
+        "price_cached",
+        "0.3",
+        "command, terminal: price of a million input tokens from the provider's cache. Unset: \
+         `price_input`.",
+    ),
+    ("price_output", "15.0", "llm, command, terminal: price of a million output tokens."),
 ];
 
 const COMPUTER: &[Entry] = &[(

@@ -115,3 +115,46 @@ async fn calls_at_once_do_not_pass_a_budget_of_money_also_over_a_kill() {
     assert_eq!(usage["total"]["cost_micros"], 20_000_000, "{usage}");
     assert_eq!(models.requests().len(), 16, "six calls that the crash cut off were made again");
 }
+
+/// A program's own cost is charged, whatever it prints beside it, and an absurd one is not.
+#[tokio::test]
+async fn a_program_that_reports_its_cost_is_held_to_a_budget_of_money() {
+    let home = Home::new();
+    let claude = home.script(
+        "claude",
+        r#"case "$(cat)" in
+        *absurd*) cost=-1e300 tokens='"many"' ;;
+        *) cost=0.25 tokens=500 ;;
+        esac
+        echo "{\"type\":\"result\",\"result\":\"Said.\",\"total_cost_usd\":$cost,\"usage\":{\"input_tokens\":$tokens,\"output_tokens\":4}}""#,
+    );
+    home.configure(&format!(
+        "[agents]\ndiscover = false\n[defaults]\ncooldown_seconds = 0\n[budgets]\nhall = {{ cost_per_day = 0.4 }}\n\
+         [agents.ada]\ncommand = [\"{claude}\", \"-p\", \"--output-format\", \"json\"]\nstdin = \"prompt\"\n"
+    ));
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.invite(&thread, "ada", "ada").await;
+    let asked = server.say(&thread, "@ada be absurd").await;
+    assert_eq!(server.reply(&thread, &asked, "ada").await["content"], "Said.");
+    let total = |server: &crate::harness::Server<'_>| {
+        let usage: Value = server.json(&["usage", "--by", "agent"]);
+        ["input_tokens", "output_tokens", "cost_micros"]
+            .map(|field| usage["total"][field].as_u64().unwrap())
+    };
+    assert_eq!(total(&server), [0, 4, 0]);
+    let other = server.thread().await;
+    server.invite(&other, "ada", "ada").await;
+    for times in 1..=2 {
+        let asked = server.say(&other, "@ada again").await;
+        server.reply(&other, &asked, "ada").await;
+        assert_eq!(total(&server), [500 * times, 4 + 4 * times, 250_000 * times]);
+    }
+    let refused = server.say(&other, "@ada once more").await;
+    let seq = refused["seq"].as_u64().unwrap();
+    let notice =
+        server.wait_for(&other, seq, |event| event["content"]["code"] == "over_budget").await;
+    assert_eq!(notice["content"]["measure"], json!("cost_micros"), "{notice}");
+    let why = server.ok(&["why", &other]);
+    assert!(why.contains("500 + 4 tokens, cost 0.25 USD"), "{why}");
+}

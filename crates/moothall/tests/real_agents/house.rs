@@ -41,6 +41,11 @@ impl House {
         Self { home, models }
     }
 
+    /// Writes the configuration of the servers that start later.
+    pub fn configure(&self, toml: &str) {
+        self.home.configure(toml);
+    }
+
     /// Starts a server. Its programs must not inherit `CI`, because Gemini CLI then assumes that no
     /// person is present.
     pub fn serve(&self) -> Server<'_> {

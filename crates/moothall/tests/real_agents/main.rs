@@ -30,3 +30,4 @@ mod timed;
 mod approved;
 mod resumed;
 mod chosen;
+mod spent;

@@ -1,12 +1,20 @@
 //! The fake provider's Anthropic Messages: reads a request, streams an answer.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::{Value, json};
 
 use super::wire::{Speech, event};
 
+/// Returns an id of its own for each message, as programs tell messages apart by their ids.
+fn message_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("msg_fake{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
 fn message(speech: &Speech, content: Value, stop: Value) -> Value {
     json!({
-        "id": "msg_fake", "type": "message", "role": "assistant", "model": speech.model, "content": content,
+        "id": message_id(), "type": "message", "role": "assistant", "model": speech.model, "content": content,
         "stop_reason": stop, "stop_sequence": null,
     })
 }

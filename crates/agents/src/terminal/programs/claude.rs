@@ -8,6 +8,7 @@
 
 mod always;
 mod choosing;
+mod usage;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -37,7 +38,8 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         name: Some("claude"),
         install: Some("npm install -g @anthropic-ai/claude-code"),
         login: Some(&LOGIN),
-        once: Some(&["--print", "--output-format", "text"]),
+        once: Some(&["--print", "--output-format", "json"]),
+        printed: Some(&usage::PRINTED),
         resuming: Some(&RESUMING),
         launch_command,
     },
@@ -67,6 +69,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         prompt,
         end,
         steps,
+        usage: usage::of_turn,
         newest: |_| None,
     }),
 };

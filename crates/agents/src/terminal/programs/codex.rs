@@ -6,6 +6,8 @@
 //!
 //! Codex reports by `notify`: once at the end of a turn, but not if a person interrupts it.
 
+mod usage;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -40,8 +42,10 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
             "read-only",
             "--color",
             "never",
+            "--json",
             "-",
         ]),
+        printed: Some(&usage::PRINTED),
         resuming: Some(&RESUMING),
         launch_command,
     },
@@ -67,6 +71,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         prompt,
         end,
         steps,
+        usage: usage::of_turn,
         newest: newest_turn,
     }),
 };

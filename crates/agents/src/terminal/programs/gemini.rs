@@ -11,6 +11,7 @@
 
 mod asking;
 mod home;
+mod usage;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -40,7 +41,8 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         install: Some("npm install -g @google/gemini-cli"),
         login: Some(&LOGIN),
         // Without a terminal the program reads the prompt from stdin and answers once.
-        once: Some(&["--skip-trust", "--output-format", "text"]),
+        once: Some(&["--skip-trust", "--output-format", "json"]),
+        printed: Some(&usage::PRINTED),
         resuming: Some(&RESUMING),
         launch_command,
     },
@@ -64,6 +66,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         prompt,
         end,
         steps,
+        usage: usage::of_turn,
         newest: |_| None,
     }),
 };

@@ -3,6 +3,7 @@
 
 mod details;
 mod passes;
+mod printed;
 mod records;
 mod resuming;
 mod search;
@@ -12,7 +13,7 @@ mod gemini;
 mod other;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use moothall_engine::sessions::{HookNews, NewestTurn, Permit, RecordEnd, Reports};
 use serde::{Deserialize, Serialize};
@@ -23,12 +24,14 @@ pub use search::Search;
 pub(crate) use search::VARIABLES;
 
 pub(crate) use passes::whole;
+pub(crate) use printed::{PrintedSpec, PrintedTurn};
 pub(crate) use resuming::{ResumeSpec, ValueCount, is_native};
 
 use super::hooks::{Fitting, LaunchCommand};
 use super::screen::ScreenReading;
 use super::screen::cells::Row;
 use crate::logins::Login;
+use crate::spending::ReportedUsage;
 
 /// The vendor of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +75,9 @@ pub(crate) struct RecordSpec {
     pub(crate) end: fn(&[&str], usize) -> Option<RecordEnd>,
     /// Returns the steps of a turn that a line records, in their order.
     pub(crate) steps: fn(&Value) -> Vec<passes::Step>,
+    /// Returns the usage of a prompt's turn, from all lines, the index of the prompt's line and the
+    /// file of the record.
+    pub(crate) usage: fn(&[&str], usize, &Path) -> ReportedUsage,
     /// Returns the newest finished turn, if the program does not report typed prompts.
     pub(crate) newest: fn(&[&str]) -> Option<(NewestTurn, RecordEnd)>,
 }
@@ -89,6 +95,8 @@ pub(crate) struct LaunchSpec {
     pub(crate) login: Option<&'static Login>,
     /// The arguments for one turn without a terminal. None of them allows changes without asking.
     pub(crate) once: Option<&'static [&'static str]>,
+    /// The structured output of such a turn, if it has one.
+    pub(crate) printed: Option<&'static PrintedSpec>,
     /// The arguments for a further run; `None` if they are not known.
     pub(crate) resuming: Option<&'static ResumeSpec>,
     /// Returns the arguments and variables by which it reports and has this server's tools.

@@ -13,6 +13,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         install: None,
         login: None,
         once: None,
+        printed: None,
         resuming: None,
         launch_command: |_| Ok(LaunchCommand::default()),
     },

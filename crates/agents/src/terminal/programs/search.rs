@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::passes::{before_pass, whole};
 use super::records::{behind, last_bytes};
 use super::{RecordSpec, Vendor, is_native};
+use crate::spending::Prices;
 
 /// Most bytes read from the end of a record: long prompts, long answers and tool output fit.
 const BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -36,6 +37,9 @@ pub struct Search {
     pub query: RecordQuery,
     /// The program's variables that name the place of its records.
     pub variables: BTreeMap<String, String>,
+    /// The prices of the program's tokens.
+    #[serde(default)]
+    pub prices: Prices,
 }
 
 /// The variables that name the place of a program's records.
@@ -67,8 +71,15 @@ impl Search {
     fn read(&self, recording: &RecordSpec, candidate: Candidate) -> Option<Record> {
         let Some(tag) = &self.query.tag else { return self.newest(recording, candidate) };
         let text = last_bytes(&candidate.file, BYTES_MAX)?;
-        let end = end_in(&text, recording, tag)?;
-        Some(Record { native: candidate.native, end: end.map(plain), newest: None })
+        let lines: Vec<&str> = text.lines().collect();
+        let at = line_of(&lines, recording, tag)?;
+        let used = (recording.usage)(&lines, at, &candidate.file);
+        Some(Record {
+            native: candidate.native,
+            end: end_of_turn(&lines, recording, at).map(plain),
+            newest: None,
+            usage: self.prices.usage_of(&used),
+        })
     }
 
     /// Returns the newest turn of the conversation that the program is known to be in.
@@ -80,7 +91,7 @@ impl Search {
         let (newest, end) = (recording.newest)(&lines)?;
         let prompts = newest.prompts.iter().map(|prompt| for_terminal(prompt)).collect();
         let newest = Some(NewestTurn { prompts, ..newest });
-        Some(Record { native: Some(native), end: Some(plain(end)), newest })
+        Some(Record { native: Some(native), end: Some(plain(end)), newest, ..Record::default() })
     }
 }
 
@@ -121,10 +132,9 @@ fn candidate(entry: &DirEntry, recording: &RecordSpec) -> Option<Candidate> {
     Some(Candidate { file, native, changed })
 }
 
-/// Returns the end of the turn of the newest prompt with this line; the outer `None` means that the
-/// record does not contain it.
-fn end_in(text: &str, recording: &RecordSpec, tag: &str) -> Option<Option<RecordEnd>> {
-    let lines: Vec<&str> = text.lines().collect();
+/// Returns the index of the newest prompt that contains this tag as a line; `None` if the record
+/// does not contain it.
+fn line_of(lines: &[&str], recording: &RecordSpec, tag: &str) -> Option<usize> {
     let read = |line: &&str| serde_json::from_str::<Value>(line).ok();
     let is_its = |line: &&str| {
         line.contains(tag)
@@ -132,14 +142,18 @@ fn end_in(text: &str, recording: &RecordSpec, tag: &str) -> Option<Option<Record
                 .and_then(|line| (recording.prompt)(&line))
                 .is_some_and(|prompt| prompt.split(['\n', '\r']).any(|line| line.trim() == tag))
     };
-    let at = lines.iter().rposition(is_its)?;
-    let end = (recording.end)(&lines, at);
-    let of_turn = behind(&lines, at).take_while(|line| (recording.prompt)(line).is_none());
+    lines.iter().rposition(is_its)
+}
+
+/// Returns the end of the turn whose prompt is in this line.
+fn end_of_turn(lines: &[&str], recording: &RecordSpec, at: usize) -> Option<RecordEnd> {
+    let end = (recording.end)(lines, at);
+    let of_turn = behind(lines, at).take_while(|line| (recording.prompt)(line).is_none());
     let before = before_pass(of_turn.flat_map(|line| (recording.steps)(&line)));
-    Some(end.map(|end| match end {
+    end.map(|end| match end {
         RecordEnd::Said(words) => RecordEnd::Said(whole(before.as_deref(), words)),
         RecordEnd::Failed(_) | RecordEnd::Interrupted => end,
-    }))
+    })
 }
 
 /// Removes characters that a terminal would interpret from the words of an end.
@@ -169,7 +183,7 @@ mod tests {
         let home = home.to_string_lossy().into_owned();
         let variables = VARIABLES.map(|name| (name.to_owned(), home.clone())).into();
         let query = RecordQuery { native: native.map(str::to_owned), tag: Some(TAG.into()) };
-        Search { vendor, query, variables }.run()
+        Search { vendor, query, variables, prices: Prices::default() }.run()
     }
 
     fn keep(home: &Path, file: &str, lines: &[Value]) {
@@ -257,7 +271,7 @@ mod tests {
             let home = home.path().to_string_lossy().into_owned();
             let variables = VARIABLES.map(|name| (name.to_owned(), home.clone())).into();
             let query = RecordQuery { native: Some(native.into()), tag: None };
-            Search { vendor: Vendor::Codex, query, variables }.run()
+            Search { vendor: Vendor::Codex, query, variables, prices: Prices::default() }.run()
         };
         let record = newest(SESSION).unwrap();
         let prompts = vec!["hello".to_owned(), "and this".to_owned()];

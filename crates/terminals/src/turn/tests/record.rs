@@ -183,7 +183,7 @@ fn an_answer_that_only_the_screen_shows_is_read_there() {
 
 fn newest(prompt: &str, end: Option<RecordEnd>) -> Input {
     let newest = Some(NewestTurn { turn: "t".into(), prompts: vec![prompt.into()] });
-    Input::LookedUp(Some(Record { native: None, end, newest }))
+    Input::LookedUp(Some(Record { end, newest, ..Record::default() }))
 }
 
 /// Returns a session that shows this screen between two idle ones, while no turn runs.

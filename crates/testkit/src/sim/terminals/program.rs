@@ -87,7 +87,7 @@ impl Program {
             self.record.iter().enumerate().rfind(|(_, (prompt, _))| is_meant(prompt))?;
         let newest = NewestTurn { turn: at.to_string(), prompts: vec![prompt.clone()] };
         let newest = tag.is_none().then_some(newest);
-        Some(Record { native: None, end: end.clone(), newest })
+        Some(Record { end: end.clone(), newest, ..Record::default() })
     }
 
     fn record_end(&mut self, end: RecordEnd) {

@@ -1,0 +1,130 @@
+//! The output of a program as text for people, with the usage that it reports.
+
+use std::collections::HashSet;
+use std::process::ExitStatus;
+
+use moothall_engine::agent::Job;
+use moothall_kernel::event::Fault;
+use moothall_kernel::text::clean;
+
+use super::pipes::{Output, STDOUT_BYTES_MAX};
+use super::{CommandSpec, ProgramEnd, environment};
+use crate::logins::Login;
+use crate::terminal::{PrintedSpec, PrintedTurn, Vendor};
+
+impl CommandSpec {
+    /// Returns the form of the program's structured output, if its arguments ask for that.
+    pub(super) fn printed_spec(&self) -> Option<&'static PrintedSpec> {
+        let vendor = Login::of(self.program()).map(|login| Vendor::of(login.client))?;
+        let spec = vendor.table().launch.printed?;
+        (spec.is_asked)(&self.argv).then_some(spec)
+    }
+
+    /// Returns the turn in a program's standard output, which is all words if it has no structure.
+    pub(super) fn turn_in(&self, stdout: &[u8]) -> PrintedTurn {
+        let structured =
+            self.printed_spec().and_then(|spec| spec.turn(&String::from_utf8_lossy(stdout)));
+        let Some(turn) = structured else {
+            return PrintedTurn { words: Some(self.readable(stdout)), ..PrintedTurn::default() };
+        };
+        let readable = |text: String| self.readable(text.as_bytes());
+        PrintedTurn { words: turn.words.map(readable), failure: turn.failure.map(readable), ..turn }
+    }
+
+    /// Returns the words of a program that has ended.
+    ///
+    /// # Errors
+    /// `timeout`, `output_too_large`, `lost`, `exit_status` or `program_failed`.
+    pub(super) fn result(
+        &self,
+        ended: Option<ProgramEnd>,
+        turn: PrintedTurn,
+        output: &Output,
+        (job, prompt): (&Job, &str),
+    ) -> Result<String, Fault> {
+        match ended {
+            None => Err(Fault::new(
+                "timeout",
+                format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()),
+            )),
+            Some(ProgramEnd::TooLarge) => Err(self.too_large()),
+            Some(ProgramEnd::Unknown(error)) => Err(Fault::new(
+                "lost",
+                format!("{} could not be waited for: {error}.", self.program()),
+            )),
+            Some(ProgramEnd::Exited(status)) if status.success() => self.words(turn, output),
+            Some(ProgramEnd::Exited(status)) => {
+                Err(Fault::new("exit_status", self.explain(status, turn, output, prompt)))
+            }
+        }
+    }
+
+    /// Returns the words of a program that exited with success. An output that has another form
+    /// than it asked for counts as words.
+    fn words(&self, turn: PrintedTurn, output: &Output) -> Result<String, Fault> {
+        match (turn.words, turn.failure) {
+            (Some(words), _) if words.len() > STDOUT_BYTES_MAX => Err(self.too_large()),
+            (Some(words), _) => Ok(words),
+            (None, Some(failure)) => Err(Fault::new("program_failed", failure)),
+            (None, None) => Ok(self.readable(&output.stdout.bytes())),
+        }
+    }
+
+    fn too_large(&self) -> Fault {
+        let limit = STDOUT_BYTES_MAX / 1024;
+        let message = format!("{} wrote more than {limit} KiB and was ended.", self.program());
+        Fault::new("output_too_large", message)
+    }
+
+    /// Describes a failure by the error in structured output, or else by standard error. Some
+    /// programs complain on standard output: it is quoted if the others are empty.
+    fn explain(
+        &self,
+        status: ExitStatus,
+        turn: PrintedTurn,
+        output: &Output,
+        prompt: &str,
+    ) -> String {
+        let stderr = || self.readable(&output.stderr.bytes());
+        let sources = [turn.failure.unwrap_or_default(), stderr(), turn.words.unwrap_or_default()];
+        let quoted = sources.iter().map(|source| last_words(source, prompt));
+        let said = quoted.into_iter().find(|said| !said.is_empty()).unwrap_or_default();
+        let quote = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
+        let cure = Login::of(self.program())
+            .and_then(|login| login.cure(&said))
+            .map_or_else(String::new, |cure| format!("\n{cure}"));
+        format!("{} ended with {status}.{quote}{cure}", self.program())
+    }
+
+    /// Returns a program's bytes as text for people: bad UTF-8 replaced, colours and control
+    /// characters removed. Secrets given to the program are hidden, in case a prompt made it print
+    /// them.
+    pub(super) fn readable(&self, bytes: &[u8]) -> String {
+        let text = clean(&String::from_utf8_lossy(bytes));
+        environment::hide_secrets(text.trim(), &self.added_variables())
+    }
+}
+
+/// Most lines that are quoted from a failed program's output.
+const LAST_LINES: usize = 10;
+const LAST_BYTES: usize = 1024;
+
+/// Returns the end of a program's output, without the lines of its prompt, which the conversation
+/// shows already.
+pub(super) fn last_words(said: &str, prompt: &str) -> String {
+    let asked: HashSet<&str> = prompt.lines().map(str::trim).collect();
+    let own: Vec<&str> = said
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty() && !asked.contains(line.trim()))
+        .collect();
+    let all = own.len();
+    let mut text = own[all.saturating_sub(LAST_LINES)..].join("\n");
+    let mut cut = all > LAST_LINES;
+    if text.len() > LAST_BYTES {
+        let from = text.ceil_char_boundary(text.len() - LAST_BYTES);
+        text.drain(..from);
+        cut = true;
+    }
+    if cut { format!("… {text}") } else { text }
+}
