@@ -20,6 +20,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -41,7 +42,7 @@ use crate::run_as::Account;
 use crate::spending::Prices;
 pub(crate) use environment::{Environment, is_own as is_own_variable, is_program};
 use group::Group;
-use pipes::{Output, Stdout};
+use pipes::{Output, Stderr, Stdout};
 use strays::Mark;
 
 /// The placeholder in an argument for the whole prompt.
@@ -239,10 +240,10 @@ impl CommandSpec {
         let mut started = self.start(job, &prompt)?;
         let document = self.document(job, prompt.clone());
         let limit = Duration::from_millis(job.limit.0).saturating_add(BACKSTOP);
-        let printed = started.output.stdout.clone();
+        let printed = (started.output.stdout.clone(), started.output.stderr.clone());
         let ended = tokio::select! {
             ended = within(limit, started.attend(document.as_bytes())) => ended,
-            never = self.tell_of(&printed, out) => match never {},
+            never = self.tell_of(&printed, &prompt, out) => match never {},
         };
         let RunningProgram { group, output, .. } = started;
         group.end().await;
@@ -256,10 +257,17 @@ impl CommandSpec {
     }
 
     /// Reports the program's output while it works: a turn that is stopped cannot report it later.
-    async fn tell_of(&self, printed: &Stdout, out: &dyn Reporter) -> Infallible {
+    async fn tell_of(
+        &self,
+        (stdout, stderr): &(Arc<Stdout>, Arc<Stderr>),
+        prompt: &str,
+        out: &dyn Reporter,
+    ) -> Infallible {
         loop {
-            printed.grown().await;
-            out.report(Report::Printed(self.turn_in(&printed.bytes()).words.unwrap_or_default()));
+            stdout.grown().await;
+            let turn = self.turn_in(&stdout.bytes());
+            out.report(Report::LastLines(self.complaint(&turn, &stderr.bytes(), prompt)));
+            out.report(Report::Printed(turn.words.unwrap_or_default()));
             tokio::time::sleep(TELLS_EVERY).await;
         }
     }

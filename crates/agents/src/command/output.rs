@@ -43,10 +43,12 @@ impl CommandSpec {
         (job, prompt): (&Job, &str),
     ) -> Result<String, Fault> {
         match ended {
-            None => Err(Fault::new(
-                "timeout",
-                format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()),
-            )),
+            None => {
+                let quote = quoted(&self.complaint(&turn, &output.stderr.bytes(), prompt));
+                let (program, limit) = (self.program(), job.limit.as_secs_f64());
+                let message = format!("{program} gave no answer within {limit} s.{quote}");
+                Err(Fault::new("timeout", message))
+            }
             Some(ProgramEnd::TooLarge) => Err(self.too_large()),
             Some(ProgramEnd::Unknown(error)) => Err(Fault::new(
                 "lost",
@@ -54,7 +56,7 @@ impl CommandSpec {
             )),
             Some(ProgramEnd::Exited(status)) if status.success() => self.words(turn, output),
             Some(ProgramEnd::Exited(status)) => {
-                Err(Fault::new("exit_status", self.explain(status, turn, output, prompt)))
+                Err(Fault::new("exit_status", self.explain(status, &turn, output, prompt)))
             }
         }
     }
@@ -76,24 +78,30 @@ impl CommandSpec {
         Fault::new("output_too_large", message)
     }
 
-    /// Describes a failure by the error in structured output, or else by standard error. Some
-    /// programs complain on standard output: it is quoted if the others are empty.
+    /// Describes a failure.
     fn explain(
         &self,
         status: ExitStatus,
-        turn: PrintedTurn,
+        turn: &PrintedTurn,
         output: &Output,
         prompt: &str,
     ) -> String {
-        let stderr = || self.readable(&output.stderr.bytes());
-        let sources = [turn.failure.unwrap_or_default(), stderr(), turn.words.unwrap_or_default()];
-        let quoted = sources.iter().map(|source| last_words(source, prompt));
-        let said = quoted.into_iter().find(|said| !said.is_empty()).unwrap_or_default();
-        let quote = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
+        let said = self.complaint(turn, &output.stderr.bytes(), prompt);
         let cure = Login::of(self.program())
             .and_then(|login| login.cure(&said))
             .map_or_else(String::new, |cure| format!("\n{cure}"));
-        format!("{} ended with {status}.{quote}{cure}", self.program())
+        format!("{} ended with {status}.{}{cure}", self.program(), quoted(&said))
+    }
+
+    /// Returns the last lines of the error in structured output, or else of the standard error.
+    /// Some programs complain on standard output: that is quoted if the others are empty.
+    pub(super) fn complaint(&self, turn: &PrintedTurn, stderr: &[u8], prompt: &str) -> String {
+        let ends = [
+            turn.failure.as_deref().map(|failure| last_words(failure, prompt)),
+            Some(last_words(&self.readable(stderr), prompt)),
+            turn.words.as_deref().map(|words| last_words(words, prompt)),
+        ];
+        ends.into_iter().flatten().find(|end| !end.is_empty()).unwrap_or_default()
     }
 
     /// Returns a program's bytes as text for people: bad UTF-8 replaced, colours and control
@@ -105,13 +113,18 @@ impl CommandSpec {
     }
 }
 
+/// Returns the sentence that quotes a program; empty if it said nothing.
+fn quoted(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!(" It said: {said}") }
+}
+
 /// Most lines that are quoted from a failed program's output.
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 1024;
 
 /// Returns the end of a program's output, without the lines of its prompt, which the conversation
 /// shows already.
-pub(super) fn last_words(said: &str, prompt: &str) -> String {
+fn last_words(said: &str, prompt: &str) -> String {
     let asked: HashSet<&str> = prompt.lines().map(str::trim).collect();
     let own: Vec<&str> = said
         .lines()

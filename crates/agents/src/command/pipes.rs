@@ -23,7 +23,7 @@ pub(super) struct TooLarge;
 /// A program's output so far. It stays readable after reading was stopped.
 pub(super) struct Output {
     pub(super) stdout: Arc<Stdout>,
-    pub(super) stderr: Tail,
+    pub(super) stderr: Arc<Stderr>,
     from: Option<(ChildStdout, ChildStderr)>,
 }
 
@@ -31,9 +31,10 @@ impl Output {
     /// Takes the pipes of a program. `keeps` selects the lines of structured output that are
     /// needed.
     pub(super) fn of(child: &mut Child, keeps: Option<fn(&str) -> bool>) -> Self {
+        let grew = Arc::<Notify>::default();
         Self {
-            stdout: Arc::new(Stdout { keeps, ..Stdout::default() }),
-            stderr: Tail::default(),
+            stdout: Arc::new(Stdout { keeps, grew: grew.clone(), ..Stdout::default() }),
+            stderr: Arc::new(Stderr { grew, ..Stderr::default() }),
             from: child.stdout.take().zip(child.stderr.take()),
         }
     }
@@ -41,7 +42,7 @@ impl Output {
     /// Reads both pipes to their ends.
     pub(super) async fn read(&mut self) -> Result<(), TooLarge> {
         let Some((stdout, stderr)) = &mut self.from else { return Ok(()) };
-        tokio::try_join!(read_all(stdout, &self.stdout), read_tail(stderr, &mut self.stderr))
+        tokio::try_join!(read_all(stdout, &self.stdout), read_tail(stderr, &self.stderr))
             .map(|_| ())
     }
 }
@@ -50,7 +51,8 @@ impl Output {
 #[derive(Default)]
 pub(super) struct Stdout {
     bytes: Mutex<Vec<u8>>,
-    grew: Notify,
+    /// Shared with the standard error.
+    grew: Arc<Notify>,
     /// The lines that are needed, if the output is structured.
     keeps: Option<fn(&str) -> bool>,
 }
@@ -60,7 +62,7 @@ impl Stdout {
         self.lock().clone()
     }
 
-    /// Waits until the output has grown since the last wait.
+    /// Waits until one of both outputs has grown since the last wait.
     pub(super) async fn grown(&self) {
         self.grew.notified().await;
     }
@@ -93,9 +95,31 @@ fn needed_lines(output: &[u8], keeps: fn(&str) -> bool) -> Vec<u8> {
     lines.filter(is_needed).flatten().copied().collect()
 }
 
+/// The end of the standard error so far, readable while more arrives.
+#[derive(Default)]
+pub(super) struct Stderr {
+    tail: Mutex<Tail>,
+    grew: Arc<Notify>,
+}
+
+impl Stderr {
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.lock().bytes()
+    }
+
+    fn push(&self, bytes: &[u8]) {
+        self.lock().push(bytes);
+        self.grew.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tail> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The end of a stream.
 #[derive(Default)]
-pub(super) struct Tail(VecDeque<u8>);
+struct Tail(VecDeque<u8>);
 
 impl Tail {
     /// Adds bytes and removes the oldest ones beyond [`STDERR_BYTES_KEPT`].
@@ -106,7 +130,7 @@ impl Tail {
         self.0.extend(fresh);
     }
 
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    fn bytes(&self) -> Vec<u8> {
         self.0.iter().copied().collect()
     }
 }
@@ -132,7 +156,7 @@ async fn read_all(mut from: impl AsyncRead + Unpin, into: &Stdout) -> Result<(),
 
 /// Reads a pipe to its end and keeps the last bytes. It never fails: the error type is that of
 /// [`read_all`].
-async fn read_tail(mut from: impl AsyncRead + Unpin, into: &mut Tail) -> Result<(), TooLarge> {
+async fn read_tail(mut from: impl AsyncRead + Unpin, into: &Stderr) -> Result<(), TooLarge> {
     let mut chunk = vec![0; 16 * 1024];
     loop {
         let n = from.read(&mut chunk).await.unwrap_or(0);

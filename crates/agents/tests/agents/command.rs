@@ -521,6 +521,8 @@ async fn the_output_of_a_program_is_told_before_it_is_stopped() {
     agent.ensure(shell.job.clone(), kept.clone());
     let all = Report::Printed("one\ntw".into());
     until("it is told", || kept.0.lock().unwrap().contains(&all)).await;
+    let last = Report::LastLines("one\ntw".into());
+    assert!(kept.0.lock().unwrap().contains(&last), "for a turn that runs out of time");
     agent.cancel(&shell.job.key);
     until("its processes are gone", || !shell.is_anybody_left()).await;
     assert_eq!(kept.0.lock().unwrap().last(), Some(&all));

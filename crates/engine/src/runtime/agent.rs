@@ -85,6 +85,9 @@ pub enum Report {
     Thought(String),
     /// All output of a program so far. It is kept if the turn ends without an answer.
     Printed(String),
+    /// The end of what a program has printed so far, on any of its outputs: it explains why the
+    /// turn runs out of time.
+    LastLines(String),
     /// The model gave only thoughts, and they will be the text of [`Report::Finished`].
     OnlyThought,
     /// The way in which the model ended the answer. Comes before [`Report::Finished`].
@@ -132,6 +135,7 @@ impl Report {
             | Report::Used(_)
             | Report::Thought(_)
             | Report::Printed(_)
+            | Report::LastLines(_)
             | Report::OnlyThought
             | Report::Ended(_) => true,
             Report::Started { .. }

@@ -44,6 +44,8 @@ pub(super) struct ActiveTurn {
     thoughts: CappedText<THOUGHT_BYTES_MAX>,
     /// Output of its program, which failed.
     printed: String,
+    /// The end of what its program has printed so far.
+    last_lines: String,
     /// True if the answer consists of thoughts only.
     only_thought: bool,
     /// The way in which the model ended its answer.
@@ -123,6 +125,7 @@ impl Runs {
             partial: StreamedText::default(),
             thoughts: CappedText::default(),
             printed: String::new(),
+            last_lines: String::new(),
             only_thought: false,
             ended: None,
             used: Usage::default(),
@@ -149,6 +152,7 @@ impl Runs {
                 usage: going.used,
                 thoughts: going.thoughts.as_str().to_owned(),
                 printed: going.printed.clone(),
+                last_lines: going.last_lines.clone(),
                 only_thought: going.only_thought,
                 ended: going.ended,
             };
@@ -263,6 +267,7 @@ impl Runs {
             | Report::Thought(_)
             | Report::OnlyThought
             | Report::Printed(_)
+            | Report::LastLines(_)
             | Report::Ended(_) => None,
             Report::Started { through } => {
                 going.map(|_| EngineCommand::Started { turn, attempt, through })
@@ -323,6 +328,10 @@ impl Runs {
             }
             Report::Printed(text) => {
                 going.printed = text;
+                None
+            }
+            Report::LastLines(lines) => {
+                going.last_lines = lines;
                 None
             }
             Report::OnlyThought => {

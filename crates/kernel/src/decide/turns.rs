@@ -329,7 +329,10 @@ impl Decider<'_> {
         }
         let fault = if turn.running.is_some() {
             let limit = self.state.limit_of(turn).for_people();
-            Fault::new("timeout", format!("no answer for {limit}"))
+            let printed = self.shown_answer(no).filter(|shown| !shown.last_lines.is_empty());
+            let printed = printed.map(|shown| format!("; it printed last:\n{}", shown.last_lines));
+            let message = format!("no answer for {limit}{}", printed.unwrap_or_default());
+            Fault::new("timeout", message)
         } else {
             Fault::new("never_started", "the turn was not started in time")
         };

@@ -81,6 +81,8 @@ pub struct ShownAnswer {
     pub thoughts: String,
     /// Output of a program so far, or of one that failed.
     pub printed: String,
+    /// The last lines of a program so far.
+    pub last_lines: String,
     /// True if the model said nothing, so that its text consists of thoughts.
     pub only_thought: bool,
     /// The reason for which the model's answer ended.

@@ -51,3 +51,22 @@ async fn a_program_that_finds_no_place_waits_says_so_and_runs_when_there_is_one(
     }
     assert!(server.stop().success());
 }
+
+#[tokio::test]
+async fn a_program_that_runs_out_of_time_shows_the_end_of_what_it_printed() {
+    let home = Home::new();
+    let slow = home.script(
+        "slow",
+        r"echo thought; printf 'first\n\033[31mwaiting for the network\n' >&2; sleep 1000",
+    );
+    home.configure(&format!("[agents.slow]\ncommand = [\"{slow}\"]\ntimeout = 3\n"));
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.invite(&thread, "slow", "slow").await;
+    let asked = server.say(&thread, "@slow well?").await;
+    let seq = asked["seq"].as_u64().unwrap();
+    let failed = server.wait_for(&thread, seq, |event| !event["meta"]["error"].is_null()).await;
+    let message = failed["meta"]["error"]["message"].as_str().unwrap();
+    assert_eq!(message, "no answer for 3 s; it printed last:\nfirst\nwaiting for the network");
+    assert!(server.ok(&["why", &thread]).contains("waiting for the network"));
+}

@@ -545,21 +545,21 @@ impl MachineInput {
 }
 
 fn said(turn: u64, report: Report) -> Option<ConversationInput> {
+    use ConversationInput::Withdrawn;
     match report {
         Report::Started { .. } => Some(ConversationInput::Started(turn)),
         Report::Finished { .. } => Some(ConversationInput::Finished(turn)),
         Report::Permission { permission, question, .. } => {
             Some(ConversationInput::Asked(turn, permission, question))
         }
-        Report::Withdrawn { permission, .. } => {
-            Some(ConversationInput::Withdrawn(turn, permission))
-        }
+        Report::Withdrawn { permission, .. } => Some(Withdrawn(turn, permission)),
         Report::Delta(_)
         | Report::Progress(_)
         | Report::Used(_)
         | Report::Thought(_)
         | Report::OnlyThought
         | Report::Printed(_)
+        | Report::LastLines(_)
         | Report::Ended(_)
         | Report::Summarised { .. } => None,
     }
