@@ -746,7 +746,8 @@ pub struct Say {
     #[arg(long, value_name = "NAME")]
     pub to: Option<String>,
     /// Wait until each agent that was asked has answered or passed, and print the answers; after
-    /// the named agents have answered, the others get a short time to answer
+    /// the named agents have answered, the others get a short time to answer. A terminal shows the
+    /// work meanwhile, and marks answers to other messages
     #[arg(long, short)]
     pub wait: bool,
 }

@@ -115,9 +115,14 @@ pub fn detail(text: impl FnOnce() -> String) {
     }
 }
 
+/// True if notes are not wanted.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 /// Prints a hint on standard error. `--quiet` lets only warnings through.
 pub fn note(text: &str) {
-    if QUIET.load(Ordering::Relaxed) && !text.starts_with("warning: ") {
+    if is_quiet() && !text.starts_with("warning: ") {
         return;
     }
     // With standard error closed, the failure has no reader either.

@@ -78,7 +78,7 @@ pub struct Send {
     #[arg(long, conflicts_with = "direct")]
     pub close_link: bool,
     /// Print messages until no agent is busy with this one; an open permission request ends the
-    /// wait
+    /// wait. A terminal shows the work meanwhile
     #[arg(long, conflicts_with = "close_link")]
     pub wait: bool,
     /// Speak as this participant [default: user, or the session in which this runs]

@@ -11,6 +11,7 @@ use moothall_surfaces::wire::{Envelope, PendingAnswers, TurnEntry, TurnList};
 use tokio::time::Instant;
 
 use super::Context;
+use super::awaited::LiveAnswers;
 use super::events::{self, EventSelection, FollowItem, Follower};
 use super::outcome;
 use super::permit::{self, PendingPermission};
@@ -59,14 +60,23 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
     // The message is stored, so wait for a server that restarts now.
     let look = async || about(client, said).await;
     let state = async || threads::state(client, thread).await;
-    let faces = Faces::of(&follow.retry_until_reachable(state).await?);
-    let mut view = View::new(context, thread, faces);
+    let first = follow.retry_until_reachable(state).await?;
+    let mut live = LiveAnswers::of(context, &first);
+    let mut view = View::new(context, thread, Faces::of(&first));
     let list = follow.retry_until_reachable(look).await?;
     let mut answers = Answers { said, list, heard: Vec::new() };
     let (until, mut voluntary_until) = (Instant::now() + READER_WAIT, None);
     let (mut shown, mut changed, mut asks) = (said.seq, false, true);
     let mut in_the_way = BTreeSet::new();
     loop {
+        let is_due = live.as_ref().is_some_and(LiveAnswers::is_due);
+        if changed || asks || is_due {
+            live.iter_mut().for_each(LiveAnswers::clear);
+        }
+        if is_due {
+            let state = follow.retry_until_reachable(state).await?;
+            live.iter_mut().for_each(|live| live.update(&state));
+        }
         if std::mem::take(&mut changed) {
             answers.list = follow.retry_until_reachable(look).await?;
         }
@@ -87,26 +97,35 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
         if is_over {
             break;
         }
+        live.iter_mut().for_each(|live| live.draw(|turn| answers.asks(turn)));
         // The wait is interrupted only between two frames, so no frame is lost.
         match tokio::time::timeout(LOOK_EVERY, follow.next()).await {
             Ok(Ok(FollowItem::Signal)) => {}
+            Ok(Ok(FollowItem::Delta(delta))) => {
+                live.iter_mut().for_each(|live| live.add(delta.clone()));
+            }
             Ok(Ok(FollowItem::Event(envelope))) => {
                 (shown, changed) = (envelope.seq, true);
                 asks |= envelope.kind == "permission";
+                if let Some(live) = &mut live {
+                    live.clear();
+                    live.hear(&envelope);
+                }
                 if is_conversation(&envelope) {
                     answers.list = follow.retry_until_reachable(look).await?;
-                    answers.hear(&mut view, *envelope).await?;
+                    answers.hear(&mut view, *envelope, live.is_some()).await?;
                 }
             }
             Ok(Err(fault)) => return Err(fault),
             Err(_) => changed = true,
         }
     }
+    let shows_others = live.take().is_some();
     let rest = async || {
         events::after(client, thread, shown, EventSelection::Conversation, is_conversation).await
     };
     for envelope in follow.retry_until_reachable(rest).await?.events {
-        answers.hear(&mut view, envelope).await?;
+        answers.hear(&mut view, envelope, shows_others).await?;
     }
     let state = follow.retry_until_reachable(state).await?;
     answers.note_rest(&Faces::of(&state));
@@ -226,10 +245,18 @@ impl Answers<'_> {
         }
     }
 
-    async fn hear(&mut self, view: &mut View<'_>, envelope: Envelope) -> Result<(), Fault> {
+    /// Prints an answer. Other messages are printed with a mark, if the reader watches.
+    async fn hear(
+        &mut self,
+        view: &mut View<'_>,
+        envelope: Envelope,
+        shows_others: bool,
+    ) -> Result<(), Fault> {
         if self.is_answer(&envelope) {
             view.show(&envelope).await?;
             self.heard.push(envelope);
+        } else if shows_others && envelope.kind == "message" {
+            view.show_aside(&envelope).await?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
-use moothall_surfaces::wire::{Envelope, EventPage, EventTypes};
+use moothall_surfaces::wire::{DeltaSignal, Envelope, EventPage, EventTypes};
 
 use crate::client::{Client, RETRY_MS, segment};
 use crate::fault::{Exit, Fault};
@@ -135,7 +135,9 @@ type Frames = Pin<Box<dyn Stream<Item = Frame> + Send>>;
 pub enum FollowItem {
     /// A recorded event, in log order.
     Event(Box<Envelope>),
-    /// Anything but a recorded event, such as presence or a piece of a reply.
+    /// A piece of a running answer.
+    Delta(DeltaSignal),
+    /// Anything else, such as presence.
     Signal,
 }
 
@@ -184,6 +186,10 @@ impl<'a> Follower<'a> {
                         self.position = envelope.seq;
                         return Ok(FollowItem::Event(Box::new(envelope)));
                     }
+                }
+                Some(frame) if frame.event == "delta" => {
+                    let delta = serde_json::from_str(&frame.data);
+                    return Ok(delta.map_or(FollowItem::Signal, FollowItem::Delta));
                 }
                 Some(_) => return Ok(FollowItem::Signal),
                 None => self.frames = None,

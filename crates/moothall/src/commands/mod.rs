@@ -4,6 +4,7 @@ mod agents;
 mod apps;
 mod announce;
 mod answers;
+mod awaited;
 mod audit;
 mod channels;
 mod computers;

@@ -15,8 +15,8 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{note, sentences};
 use crate::threads;
 
-/// Sends a message and, with `--wait`, waits for its answers. Returns at once if the server holds
-/// the message until a person writes. Runs a typed slash command instead; text from standard input
+/// Sends a message and, with `--wait`, waits for its answers. A message that the server holds until
+/// a person writes is not waited for. Runs a typed slash command instead; text from standard input
 /// is always a message.
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     let given = words(&args.text)?;
@@ -45,7 +45,11 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
         note(&format!("warning: {warning}"));
     }
     let Some(event) = &accepted.event else {
-        note("The message is held until a person writes in the conversation.");
+        let held = "The message is held until a person writes in the conversation.";
+        if args.wait {
+            return Err(Fault::new(Exit::Unanswered, "no agent will answer").because(held));
+        }
+        note(held);
         return Ok(());
     };
     if args.wait {

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{
-    Actor, AttachAnswer, NewMessage, NewSession, SendAnswer, SessionActed, SessionEntry,
-    SessionList, StartAnswer,
+    Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SendAnswer, SessionActed,
+    SessionEntry, SessionList, StartAnswer,
 };
 
 use super::events::{self, EventSelection};
@@ -191,6 +191,19 @@ fn address(session: &SessionEntry) -> String {
     }
 }
 
+/// Returns the reason why no answer can be waited for: the message is not in a conversation here.
+fn unawaited(sent: &MessageSent) -> Fault {
+    let held = sent.warnings.iter().any(|warning| ["held", "stopped"].contains(&warning.as_str()));
+    let why = match &sent.away {
+        Some(away) => format!("{} is away; the message is sent when it is back", away.name),
+        None if held => "the message is held until a person writes in the conversation".to_owned(),
+        None => "it was sent to another computer, where the answer stays".to_owned(),
+    };
+    Fault::new(Exit::Unanswered, "no answer can be waited for")
+        .because(why)
+        .try_this(format!("moothall tail {}", threads::short(&sent.thread)))
+}
+
 /// Sends a message to a session, or closes its link, and with `--wait` waits for the answers. If
 /// the message needs an approval, prints the id of the permission request.
 pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
@@ -229,6 +242,9 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
                 .try_this(format!("moothall tail {}", threads::short(&sent.thread)))
         };
         return answers::wait(context, &said.ok_or_else(gone)?).await;
+    }
+    if args.wait && body.message.is_some() {
+        return Err(unawaited(&sent));
     }
     if context.printer.json {
         return Ok(());
@@ -277,4 +293,25 @@ async fn act(context: &Context, args: &Session, what: &str, done: &str) -> Resul
     }
     note(&format!("{} {done}", acted.session.name));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_cannot_be_waited_for_has_a_reason() {
+        let why = |warnings: &[&str], away: Option<&str>| {
+            let sent = serde_json::json!({
+                "link_id": null, "link_state": "none", "delivered_to": [], "thread": "t",
+                "warnings": warnings, "away": away.map(|name| serde_json::json!({"name": name})),
+            });
+            let fault = unawaited(&serde_json::from_value(sent).unwrap());
+            assert_eq!(fault.exit, Exit::Unanswered);
+            fault.why.unwrap()
+        };
+        assert!(why(&["held"], None).contains("until a person writes"));
+        assert!(why(&[], Some("den")).contains("den is away"));
+        assert!(why(&["unknown_name"], None).contains("another computer"));
+    }
 }

@@ -27,6 +27,8 @@ pub struct View<'a> {
     faces: Faces,
     /// The gathering, once an event of it has arrived.
     circle: Circle,
+    /// True while the events are about something else than the reader waits for.
+    is_aside: bool,
     /// Day of the latest event; today before the first.
     day: Option<String>,
 }
@@ -35,7 +37,7 @@ impl<'a> View<'a> {
     /// Creates a view with the names of the participants.
     pub fn new(context: &'a Context, thread: &'a str, faces: Faces) -> Self {
         let day = day(&jiff::Timestamp::now().to_string());
-        Self { context, thread, faces, circle: Circle::default(), day }
+        Self { context, thread, faces, circle: Circle::default(), is_aside: false, day }
     }
 
     /// Prints an event: a JSON object, or lines for people.
@@ -60,6 +62,17 @@ impl<'a> View<'a> {
         }
         self.day = day;
         printer.line(&self.row(envelope))
+    }
+
+    /// Prints an event that is not about the awaited message, with a mark.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub async fn show_aside(&mut self, envelope: &Envelope) -> Result<(), Fault> {
+        self.is_aside = true;
+        let shown = self.show(envelope).await;
+        self.is_aside = false;
+        shown
     }
 
     /// Reads the participants again after a change. Keeps the old names if the server does not
@@ -110,10 +123,12 @@ impl<'a> View<'a> {
             "all" => String::new(),
             id => format!("→ {}: ", self.faces.painted(printer, id, 0)),
         };
-        let doubt = doubt(envelope)
-            .map_or_else(String::new, |doubt| printer.paint(Style::Dim, &format!("({doubt}) ")));
+        let aside = self.is_aside.then(|| "another message".to_owned());
+        let marks = aside.into_iter().chain(doubt(envelope).map(Into::into));
+        let marks: String =
+            marks.map(|mark: String| printer.paint(Style::Dim, &format!("({mark}) "))).collect();
         format!(
-            "{doubt}{target}{}{}",
+            "{marks}{target}{}{}",
             printer.paint(style, &text),
             printer.paint(Style::Dim, &ending(envelope))
         )

@@ -36,7 +36,7 @@ pub async fn run(context: &Context, args: &Tail) -> Result<(), Fault> {
     loop {
         match follow.next().await? {
             FollowItem::Event(envelope) if pass(&envelope) => view.show(&envelope).await?,
-            FollowItem::Event(_) | FollowItem::Signal => {}
+            FollowItem::Event(_) | FollowItem::Delta(_) | FollowItem::Signal => {}
         }
     }
 }

@@ -25,6 +25,7 @@ mod chat_plain;
 mod crash;
 mod access;
 mod manners;
+mod waiting;
 mod ways;
 mod users;
 mod as_whom;

@@ -59,6 +59,18 @@ impl TaskSocket {
     }
 }
 
+impl TaskSocket {
+    /// Waits for a message with these words.
+    async fn hears(&mut self, words: &str) {
+        loop {
+            let frame = self.0.next().await.unwrap().unwrap();
+            if frame.to_text().is_ok_and(|text| text.contains(words)) {
+                return;
+            }
+        }
+    }
+}
+
 /// Waits until no delivery is owed.
 async fn settled(server: &Server<'_>) {
     let owes = async || {
@@ -168,4 +180,26 @@ async fn people_see_which_agents_are_connected() {
     assert!(comes_about(async || state(&bob).await == Some(json!("offline"))).await);
     let _bobs = TaskSocket::of(&server, &bob).await;
     assert!(comes_about(async || state(&bob).await == Some(json!("listening"))).await);
+}
+
+#[tokio::test]
+async fn a_person_who_waits_hears_an_agent_of_a_task_that_takes_no_turns() {
+    let home = Home::new();
+    let server = home.serve();
+    let (ann, bob) = (registered(&server, "ann").await, registered(&server, "bob").await);
+    let (mut anns, mut bobs) =
+        (TaskSocket::of(&server, &ann).await, TaskSocket::of(&server, &bob).await);
+    let request = json!({"appId": APP, "invitedAgentIds": [bob.id], "initialConversation": {}});
+    let begun = anns.done("task/request", request).await;
+    let thread = begun["conversation"]["id"].as_str().unwrap().to_owned();
+    let mut command = server.command(&["say", &thread, "@bob are you there?", "--wait"]);
+    let waiting = std::thread::spawn(move || command.output().unwrap());
+    bobs.hears("are you there?").await;
+    let task = &begun["task"]["id"];
+    let answer = json!({"taskId": task, "conversationId": thread,
+                        "parts": [{"type": "text", "text": "I am here."}]});
+    bobs.done("messages/send", answer).await;
+    let output = waiting.join().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && said.trim_end().ends_with("I am here."), "{said}");
 }

@@ -23,6 +23,8 @@ use tokio::sync::{Notify, mpsc};
 pub use self::interactive::typed;
 pub use self::keys::{Key, Keys};
 use self::outbox::{OutboxRequest, SendOutcome};
+pub(super) use self::render::RenderContext;
+pub(super) use self::room::ChatView;
 pub use self::screen::{Live, Raw, Screen};
 use self::stream::ChatNews;
 pub use self::width::{clip, width, wrap};
@@ -53,11 +55,16 @@ pub async fn run(context: &Context, args: &Chat) -> Result<(), Fault> {
 
 /// True if the output is for a pipe, or for a terminal that takes no escape sequences.
 pub fn is_plain() -> bool {
-    !screen::is_there() || wants_plain(|name| std::env::var(name).ok())
+    !screen::is_there() || wants_plain()
+}
+
+/// True if the variables ask for text without escapes.
+pub(super) fn wants_plain() -> bool {
+    is_plain_wanted(|name| std::env::var(name).ok())
 }
 
 /// True if `NO_COLOR` or a dumb terminal asks for text without escapes.
-fn wants_plain(variable: impl Fn(&str) -> Option<String>) -> bool {
+fn is_plain_wanted(variable: impl Fn(&str) -> Option<String>) -> bool {
     variable("NO_COLOR").is_some_and(|value| !value.is_empty())
         || variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
@@ -125,7 +132,7 @@ mod tests {
     #[test]
     fn some_terminals_want_plain_text() {
         let with = |given: &'static [(&str, &str)]| {
-            wants_plain(|name| {
+            is_plain_wanted(|name| {
                 given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
             })
         };
