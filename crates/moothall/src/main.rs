@@ -19,6 +19,7 @@ mod paint;
 mod sse;
 mod client;
 mod last;
+mod own_program;
 mod terminals;
 mod threads;
 mod commands;
@@ -77,7 +78,12 @@ fn suggested(mut error: clap::Error) -> clap::Error {
 /// Prints help, the version, or a usage error.
 fn misread(error: &clap::Error, json: bool) -> ExitCode {
     if json && error.kind() == ErrorKind::DisplayVersion {
-        let version = json!({"name": "moothall", "version": env!("CARGO_PKG_VERSION"), "commit": option_env!("MOOTHALL_COMMIT")});
+        let version = json!({
+            "name": "moothall",
+            "version": env!("CARGO_PKG_VERSION"),
+            "commit": option_env!("MOOTHALL_COMMIT"),
+            "build": own_program::LINKED,
+        });
         let _ = writeln!(std::io::stdout(), "{version}");
         return ExitCode::SUCCESS;
     }
@@ -116,6 +122,7 @@ fn start(cli: Cli) -> Result<(), Fault> {
     let command = match cli.command {
         Some(Command::Hook(hook)) => {
             commands::hook::run(&hook);
+            own_program::note_use();
             return Ok(());
         }
         Some(Command::Pane(pane)) => return commands::pane::run(&pane),

@@ -14,9 +14,10 @@ use moothall_terminals::Sessions;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::config::Config;
+use crate::config::{Config, environment};
 use crate::credential::{WRITE_AGAIN, is_full};
 use crate::fault::{Exit, Fault};
+use crate::own_program;
 
 /// Folder of reports in the data folder.
 const SPOOL: &str = "spool";
@@ -46,7 +47,7 @@ impl Terminals {
         let data = std::path::absolute(data)
             .map_err(|error| Fault::io("cannot find the data folder", &error))?;
         let spool = SpoolFolder::new(data.join(SPOOL));
-        let moothall = std::env::current_exe()
+        let moothall = own_program::lasting(&environment())
             .map_err(|error| Fault::io("cannot find this program", &error))?;
         let (outside, others) = UserSpools::new(outside_of(&data, config), url.to_owned());
         let injector = Arc::new(HookInjector {

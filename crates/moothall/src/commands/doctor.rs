@@ -28,6 +28,7 @@ use crate::config::{self, Config, Mode, UnknownPeerRule};
 use crate::credential::CredentialOptions;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
+use crate::own_program::LINKED;
 use crate::owner;
 use crate::paint::{Printer, Style};
 use crate::place::{StartupSettings, settle};
@@ -202,7 +203,11 @@ fn version() -> Finding {
         option_env!("MOOTHALL_COMMIT").map_or_else(String::new, |commit| format!(" ({commit})"));
     let file = std::env::current_exe()
         .map_or_else(|_| String::new(), |file| format!(", {}", file.display()));
-    Finding::new("moothall", Verdict::Ok, format!("{}{commit}{file}", env!("CARGO_PKG_VERSION")))
+    Finding::new(
+        "moothall",
+        Verdict::Ok,
+        format!("{}{commit}, {LINKED}{file}", env!("CARGO_PKG_VERSION")),
+    )
 }
 
 fn sqlite() -> Finding {

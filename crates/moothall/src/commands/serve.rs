@@ -36,6 +36,7 @@ use crate::config::{self, Config, ServerConfig, StartupValues, TlsConfig};
 use crate::credential::StartupKey;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
+use crate::own_program;
 use crate::owner;
 use crate::paint::{Printer, note};
 use crate::place::{StartupSettings, settle};
@@ -83,6 +84,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let places = ProgramSlots::new(settled.config.limits.programs());
     let registry = registry(&settled.config, address, places.clone(), args.demo_pace)?;
     let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
+    own_program::remove_unused(&config::environment());
     let terminals = Terminals::open(&settled.data, &here(address), &settled.config)?;
     let sessions = sessions_of(&settled.config, terminals.as_ref());
     let hall = open_hall(store.clone(), registry, &settled.config, &sessions).await?;

@@ -43,6 +43,7 @@ mod hostile;
 mod disk_faults;
 mod hints;
 mod hook;
+mod own_program;
 mod left;
 mod limits;
 mod links;

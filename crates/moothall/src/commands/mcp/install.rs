@@ -19,6 +19,7 @@ use crate::commands::token;
 use crate::config::{Variables, usual_state_folder};
 use crate::credential::{CLIENT_VARIABLE, write_private};
 use crate::fault::{Exit, Fault};
+use crate::own_program;
 use crate::paint::{Printer, note};
 
 /// Name of the server in a client's configuration.
@@ -59,7 +60,7 @@ pub async fn run(
     server: Option<&str>,
     variables: &Variables,
 ) -> Result<(), Fault> {
-    let program = std::env::current_exe()
+    let program = own_program::lasting(variables)
         .map_err(|error| Fault::io("cannot find the path of this program", &error))?;
     let (file, kept) = (file_of(client, variables)?, token_of(client, variables));
     let before = read(&file)?;

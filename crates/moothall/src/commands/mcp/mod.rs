@@ -15,6 +15,7 @@ use crate::client::Client;
 use crate::config::environment;
 use crate::fault::Fault;
 use crate::in_session::is_inside;
+use crate::own_program;
 use crate::place::USUAL_SERVER;
 
 /// Maximum number of messages waiting to be forwarded. Reading pauses when it is reached.
@@ -29,7 +30,10 @@ const NOT_JSON: i64 = -32700;
 /// Serves MCP, or changes the configuration of a client. `person` is a client for the same server
 /// with the caller's own credential.
 pub async fn run(context: &Context, person: &Client, args: &Mcp) -> Result<(), Fault> {
-    let Some(action) = &args.action else { return serve(context).await };
+    let Some(action) = &args.action else {
+        own_program::note_use();
+        return serve(context).await;
+    };
     let variables = environment();
     match action {
         McpAction::Install { client, write } => {

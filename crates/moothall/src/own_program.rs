@@ -1,0 +1,181 @@
+//! The path by which others call this program later: hooks of terminals and entries of MCP clients.
+//! A program that lies in a cache may be deleted there at any time, so they call a copy of it.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::config::{Variables, usual_state_folder};
+
+/// Folders, by any of their names, that package managers and systems empty.
+const CACHES: [&str; 7] =
+    [".cache", "Caches", ".npm", "_npx", "archive-v0", "builds-v0", "environments-v2"];
+
+/// Variables that name such folders.
+const CACHE_VARIABLES: [&str; 4] = ["XDG_CACHE_HOME", "UV_CACHE_DIR", "npm_config_cache", "TMPDIR"];
+
+/// Folder of the copies, in the state folder.
+const COPIES: &str = "programs";
+
+/// File beside a copy whose time is the copy's last use.
+const USED: &str = "used";
+
+/// Age of the last use after which a copy is removed.
+const UNUSED_MAX: Duration = Duration::from_hours(90 * 24);
+
+/// Age of the last use after which it is noted again.
+const NOTED_EVERY: Duration = Duration::from_hours(24);
+
+/// Linkage of this program, and its C library.
+pub const LINKED: &str = match (cfg!(target_feature = "crt-static"), cfg!(target_env = "musl")) {
+    (true, true) => "static, musl",
+    (true, false) => "static, GNU libc",
+    (false, true) => "dynamic, musl",
+    (false, false) if cfg!(target_env = "gnu") => "dynamic, GNU libc",
+    (false, false) => "dynamic",
+};
+
+/// Returns the path of this program; that of its copy, which is made if necessary, if the program
+/// lies in a cache.
+///
+/// # Errors
+/// The program cannot be found.
+pub fn lasting(variables: &Variables) -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    if !is_in_cache(&program, variables) {
+        return Ok(program);
+    }
+    let Some(folder) = usual_state_folder(variables).map(|state| state.join(COPIES)) else {
+        return Ok(program);
+    };
+    Ok(copy_in(&folder, &program).unwrap_or_else(|error| {
+        tracing::warn!(
+            program = %program.display(), %error,
+            "this program lies in a cache and cannot be copied from it; hooks fail if it is deleted"
+        );
+        program
+    }))
+}
+
+/// Removes the copies that were not used for [`UNUSED_MAX`]. Errors are ignored: the next start
+/// tries again.
+pub fn remove_unused(variables: &Variables) {
+    let Some(state) = usual_state_folder(variables) else { return };
+    for copy in fs::read_dir(state.join(COPIES)).into_iter().flatten().flatten() {
+        if is_older(&copy.path().join(USED), UNUSED_MAX) {
+            let _ = fs::remove_dir_all(copy.path());
+        }
+    }
+}
+
+/// Notes that this program is in use, if it is such a copy.
+pub fn note_use() {
+    let Ok(program) = std::env::current_exe() else { return };
+    let Some(used) = program.parent().map(|folder| folder.join(USED)) else { return };
+    if is_older(&used, NOTED_EVERY) {
+        let _ = note(&used);
+    }
+}
+
+/// True if the file exists and was changed longer ago than this.
+fn is_older(file: &Path, age: Duration) -> bool {
+    let changed = fs::metadata(file).and_then(|found| found.modified());
+    changed.is_ok_and(|time| time.elapsed().is_ok_and(|passed| passed > age))
+}
+
+fn note(used: &Path) -> io::Result<()> {
+    File::create(used)?.set_modified(SystemTime::now())
+}
+
+fn is_in_cache(program: &Path, variables: &Variables) -> bool {
+    let named = CACHE_VARIABLES.iter().filter_map(|name| variables.get(*name)).map(Path::new);
+    let folders = named.filter(|folder| folder.is_absolute() && folder.parent().is_some());
+    let is_cache = |part: Component<'_>| CACHES.iter().any(|name| part.as_os_str() == *name);
+    folders.chain(["/tmp", "/var/tmp"].map(Path::new)).any(|folder| program.starts_with(folder))
+        || program.components().any(is_cache)
+}
+
+/// Returns the copy of a program in a folder of copies, and makes it if necessary. It is whole as
+/// soon as it is there: its folder is renamed into place.
+fn copy_in(copies: &Path, program: &Path) -> io::Result<PathBuf> {
+    let mut hash = blake3::Hasher::new();
+    hash.update_reader(File::open(program)?)?;
+    let hash = hash.finalize().to_hex();
+    let folder = copies.join(hash.get(..16).unwrap_or(&hash));
+    let copy = folder.join("moothall");
+    if !copy.exists() {
+        let unfinished = copies.join(format!(".{}", std::process::id()));
+        let _ = fs::remove_dir_all(&unfinished);
+        fs::create_dir_all(&unfinished)?;
+        let made = place(program, &unfinished.join("moothall"))
+            .and_then(|()| note(&unfinished.join(USED)))
+            .and_then(|()| fs::rename(&unfinished, &folder));
+        if made.is_err() {
+            let _ = fs::remove_dir_all(&unfinished);
+        }
+        // Another process may have made it meanwhile, so that the rename failed.
+        if !copy.exists() {
+            made?;
+        }
+    }
+    note(&folder.join(USED))?;
+    Ok(copy)
+}
+
+/// Links the program to a path if the file system permits it; else copies it.
+fn place(program: &Path, path: &Path) -> io::Result<()> {
+    if fs::hard_link(program, path).is_err() {
+        fs::copy(program, path)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn caches_are_known_by_their_names_and_variables() {
+        let variables = Variables::from([
+            ("UV_CACHE_DIR".to_owned(), "/big/uv".to_owned()),
+            ("npm_config_cache".to_owned(), "/".to_owned()),
+        ]);
+        for cached in [
+            "/people/ann/.cache/uv/archive-v0/x/bin/moothall",
+            "/people/ann/.npm/_npx/1/node_modules/@moothall/linux-x64/moothall",
+            "/big/uv/x/moothall",
+            "/tmp/venv/bin/moothall",
+        ] {
+            assert!(is_in_cache(Path::new(cached), &variables), "{cached}");
+        }
+        for kept in ["/usr/bin/moothall", "/people/ann/.local/bin/moothall", "/big/uvx/moothall"] {
+            assert!(!is_in_cache(Path::new(kept), &variables), "{kept}");
+        }
+    }
+
+    #[test]
+    fn a_copy_outlives_its_program_and_goes_when_unused() {
+        let home = tempfile::tempdir().unwrap();
+        let program = home.path().join("cached");
+        fs::write(&program, "words").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let variables = Variables::from([("HOME".to_owned(), home.path().display().to_string())]);
+        let copies = usual_state_folder(&variables).unwrap().join(COPIES);
+        let copy = copy_in(&copies, &program).unwrap();
+        assert_eq!(copy_in(&copies, &program).unwrap(), copy);
+        fs::remove_file(&program).unwrap();
+        assert_eq!(fs::read(&copy).unwrap(), b"words");
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o755);
+        remove_unused(&variables);
+        assert!(copy.exists());
+        let used = File::create(copy.with_file_name(USED)).unwrap();
+        used.set_modified(SystemTime::now() - UNUSED_MAX - NOTED_EVERY).unwrap();
+        remove_unused(&variables);
+        assert!(!copy.exists());
+        assert_eq!(fs::read_dir(&copies).unwrap().count(), 0);
+    }
+}
