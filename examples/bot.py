@@ -14,6 +14,9 @@ import time
 import urllib.error
 import urllib.request
 
+# A server that restarts behind a proxy, or has too much to do.
+BUSY = 429, 502, 503, 504
+
 
 def answer(turn):
     """Your part. `turn["system"]` describes your role, `turn["text"]` has the messages and the request. Return None to pass."""
@@ -44,6 +47,8 @@ def take(turn):
         # The key makes a repetition harmless: if the answer gets lost, the turn comes again after the next connection.
         ask("/events", {"from": ME, **said}, **{"idempotency-key": turn["turn"]}).close()
     except urllib.error.HTTPError as refused:
+        if refused.code in BUSY:
+            raise
         print(refused.read().decode(), file=sys.stderr)
 
 
@@ -76,10 +81,13 @@ def main():
         try:
             last = listen(last)
         except urllib.error.HTTPError as refused:
-            if refused.code != 416:
+            if refused.code in BUSY:
+                print(f"{refused}; once more", file=sys.stderr)
+            elif refused.code == 416:
+                print("the server was restored: going on from now", file=sys.stderr)
+                last = None
+            else:
                 sys.exit(refused.read().decode())
-            print("the server was restored: going on from now", file=sys.stderr)
-            last = None
         except OSError as broken:
             print(f"{broken}; once more", file=sys.stderr)
         time.sleep(1)

@@ -38,9 +38,12 @@ async function take(turn: Turn): Promise<void> {
     words === null ? { type: 'turn', content: { pass: true } } : { content: words, meta: { reply_to: turn.cause.id } };
   // The key makes a repetition harmless: if the answer gets lost, the turn comes again after the next connection.
   const response = await ask('/events', { from: me, ...said }, { 'idempotency-key': turn.turn });
+  if (BUSY.includes(response.status)) throw new Error(`the server answers ${response.status}`);
   if (!response.ok) console.error(await response.text());
 }
 
+/** A server that restarts behind a proxy, or has too much to do. */
+const BUSY = [429, 502, 503, 504];
 let last = '';
 // A restored server continues from an older position. A position with another log id is rejected (416).
 let log = '';
@@ -48,6 +51,10 @@ let log = '';
 /** Reads the stream until it ends, and stores the position. */
 async function listen(): Promise<void> {
   const response = await ask(`/events/stream?as=${me}&turns=1&types=message`, undefined, last ? { 'last-event-id': last, 'moothall-log': log } : {});
+  if (BUSY.includes(response.status)) {
+    console.error(`the server answers ${response.status}; once more`);
+    return;
+  }
   if (response.status === 416) {
     console.error('the server was restored: going on from now');
     last = '';

@@ -110,6 +110,9 @@ export class Agent {
   private readonly options: Options;
 
   constructor(base: string, key: string, options: Options) {
+    if (!(options.WebSocket ?? globalThis.WebSocket)) {
+      throw new Error('this runtime has no WebSocket: use Node 22, Node 20 with --experimental-websocket, or pass a class as `WebSocket`');
+    }
     [this.base, this.key, this.options] = [base, key, options];
     this.positions = options.positions ?? new Map();
     this.await();

@@ -2,10 +2,13 @@
 //! to install their dependencies.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use crate::harness::{Home, PATIENCE, RunningProcess, Server};
@@ -224,6 +227,26 @@ async fn takes_turns_and_comes_back(program: Command) {
     let server = server.crash_and_restart();
     assert_eq!(bot.line(), "ada listens");
     asked(&server, &thread, "and now?").await;
+    // A proxy answers while the server restarts.
+    let address = server.address();
+    server.stop();
+    refuse_one(address).await;
+    let server = home.serve_on(&address.to_string());
+    assert_eq!(bot.line(), "ada listens");
+    asked(&server, &thread, "and again?").await;
+}
+
+/// Answers one request as a proxy does whose server is away.
+async fn refuse_one(address: SocketAddr) {
+    let listener = TcpListener::bind(address).await.unwrap();
+    let (mut caller, _) = timeout(PATIENCE, listener.accept()).await.expect("a try").unwrap();
+    let mut asked = [0; 4096];
+    assert!(caller.read(&mut asked).await.unwrap() > 0);
+    let answer = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    caller.write_all(answer).await.unwrap();
+    caller.shutdown().await.unwrap();
+    // Its end is read, so that the connection is not reset before the answer is.
+    let _ = caller.read(&mut asked).await;
 }
 
 /// In token mode, a person invites the bot and creates its token.
