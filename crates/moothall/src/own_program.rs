@@ -9,12 +9,12 @@ use std::time::{Duration, SystemTime};
 
 use crate::config::{Variables, usual_state_folder};
 
-/// Folders, by any of their names, that package managers and systems empty.
+/// Folders, by any of their names, that package managers empty.
 const CACHES: [&str; 7] =
     [".cache", "Caches", ".npm", "_npx", "archive-v0", "builds-v0", "environments-v2"];
 
 /// Variables that name such folders.
-const CACHE_VARIABLES: [&str; 4] = ["XDG_CACHE_HOME", "UV_CACHE_DIR", "npm_config_cache", "TMPDIR"];
+const CACHE_VARIABLES: [&str; 3] = ["XDG_CACHE_HOME", "UV_CACHE_DIR", "npm_config_cache"];
 
 /// Folder of the copies, in the state folder.
 const COPIES: &str = "programs";
@@ -91,10 +91,9 @@ fn note(used: &Path) -> io::Result<()> {
 
 fn is_in_cache(program: &Path, variables: &Variables) -> bool {
     let named = CACHE_VARIABLES.iter().filter_map(|name| variables.get(*name)).map(Path::new);
-    let folders = named.filter(|folder| folder.is_absolute() && folder.parent().is_some());
+    let mut folders = named.filter(|folder| folder.is_absolute() && folder.parent().is_some());
     let is_cache = |part: Component<'_>| CACHES.iter().any(|name| part.as_os_str() == *name);
-    folders.chain(["/tmp", "/var/tmp"].map(Path::new)).any(|folder| program.starts_with(folder))
-        || program.components().any(is_cache)
+    folders.any(|folder| program.starts_with(folder)) || program.components().any(is_cache)
 }
 
 /// Returns the copy of a program in a folder of copies, and makes it if necessary. It is whole as
@@ -148,11 +147,11 @@ mod tests {
             "/people/ann/.cache/uv/archive-v0/x/bin/moothall",
             "/people/ann/.npm/_npx/1/node_modules/@moothall/linux-x64/moothall",
             "/big/uv/x/moothall",
-            "/tmp/venv/bin/moothall",
         ] {
             assert!(is_in_cache(Path::new(cached), &variables), "{cached}");
         }
-        for kept in ["/usr/bin/moothall", "/people/ann/.local/bin/moothall", "/big/uvx/moothall"] {
+        // A program in /tmp was put there on purpose, and perhaps for other users.
+        for kept in ["/usr/bin/moothall", "/tmp/moothall", "/big/uvx/moothall"] {
             assert!(!is_in_cache(Path::new(kept), &variables), "{kept}");
         }
     }

@@ -41,6 +41,7 @@ use crate::owner;
 use crate::paint::{Printer, note};
 use crate::place::{StartupSettings, settle};
 use crate::reach::Reach;
+use crate::service;
 use crate::terminals::{Host, Terminals};
 use crate::trail::Trails;
 use reload::RunningServer;
@@ -115,6 +116,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         // A dropped sender also means stop.
         let _ = stopped.await;
     }));
+    service::ready();
     let left = host.clone();
     let started = StartupValues::with(&settled);
     hall.set_retention(settled.config.server.retention());
@@ -141,6 +143,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
             reason = hall.wait_for_failure() => break Some(reason),
         }
     };
+    service::stopping();
     if reason.is_none() {
         tell(
             args.log,

@@ -124,7 +124,7 @@ impl<'a> View<'a> {
             id => format!("→ {}: ", self.faces.painted(printer, id, 0)),
         };
         let aside = self.is_aside.then(|| "another message".to_owned());
-        let marks = aside.into_iter().chain(doubt(envelope).map(Into::into));
+        let marks = aside.into_iter().chain(doubt(envelope));
         let marks: String =
             marks.map(|mark: String| printer.paint(Style::Dim, &format!("({mark}) "))).collect();
         format!(

@@ -85,7 +85,7 @@ struct LiveOverview<'a> {
 enum OverviewStep {
     On,
     Opens(String),
-    Answers(PendingPermission, OptionEntry),
+    Answers(Box<PendingPermission>, OptionEntry),
     Suspended,
     Ends,
 }
@@ -241,7 +241,7 @@ impl LiveOverview<'_> {
             self.whisper = Some("Only a part is shown. Enter opens it to read the rest.".into());
             return OverviewStep::On;
         }
-        OverviewStep::Answers(asked, option)
+        OverviewStep::Answers(Box::new(asked), option)
     }
 
     fn step(&mut self, step: isize) {
