@@ -10,6 +10,7 @@ mod accounts;
 mod place;
 mod clock;
 mod reach;
+mod service;
 mod background;
 mod owner;
 mod profile;
