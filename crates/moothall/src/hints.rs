@@ -46,6 +46,10 @@ pub fn settle(matches: &ArgMatches) {
     let mut given = String::new();
     for (id, option) in REPEATED {
         let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
+        // The data folder of `serve` is its own, and a command finds it by the port.
+        let is_own =
+            id == "data" && matches.subcommand_name().is_some_and(|name| LOCAL.contains(&name));
+        let is_typed = is_typed && !is_own;
         let raw = matches.get_raw(id).and_then(|mut values| values.next()).filter(|_| is_typed);
         if let Some(value) = raw {
             given.push_str(&format!("{option} {} ", quoted(&value.to_string_lossy())));

@@ -216,3 +216,17 @@ impl HookSink for SessionHooks {
         self.0.ask(hook).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use moothall_agents::terminal::hooks::READING_TOOLS;
+    use moothall_surfaces::reading_tools;
+
+    #[test]
+    fn programs_use_unasked_what_changes_nothing_and_no_more() {
+        let (mut unasked, mut reading) = (READING_TOOLS.to_vec(), reading_tools());
+        unasked.sort_unstable();
+        reading.sort_unstable();
+        assert_eq!(unasked, reading);
+    }
+}

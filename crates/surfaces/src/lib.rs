@@ -43,7 +43,7 @@ pub mod reference;
 
 pub use http::{HttpOptions, ROUTES, Route, UnknownPeerRights, here, openapi};
 pub use jsonrpc::openrpc;
-pub use mcp::actions_of_tools;
+pub use mcp::{actions_of_tools, reading_tools};
 pub use meters::{Gauge, Gauges};
 pub use peer::{UnknownPeer, try_to_ask};
 pub use rates::Limits;

@@ -88,10 +88,14 @@ impl RecentCalls {
     /// Returns the time of the next free slot, if none is free. The last slot of a limit is free
     /// only in the pace of even calls: a call that is made late then delays the next one.
     fn full_until(&self, now: Instant, limit: Limit) -> Option<Instant> {
-        let oldest = self.due.len().checked_sub(limit.calls).and_then(|index| self.due.get(index));
-        let is_last = self.due.len() >= limit.calls - 1;
-        let paced = self.last.filter(|_| is_last).map(|last| last + limit.step());
-        oldest.map(|at| *at + limit.span).max(paced).filter(|until| *until > now)
+        let leaves = |calls: usize| {
+            let index = self.due.len().checked_sub(calls)?;
+            self.due.get(index).map(|at| *at + limit.span)
+        };
+        // The slot is the last one only until an older call leaves, perhaps before its pace.
+        let last_until = leaves(limit.calls - 1);
+        let paced = last_until.zip(self.last).map(|(until, last)| until.min(last + limit.step()));
+        leaves(limit.calls).max(paced).filter(|until| *until > now)
     }
 
     /// True if at least half of the limit is left.

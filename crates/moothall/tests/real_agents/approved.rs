@@ -1,4 +1,5 @@
-//! Tools of this server: each program asks before it uses one, and a person allows the use.
+//! Tools of this server: a program asks before it uses one that changes something, and a person
+//! allows the use.
 
 use moothall_testkit::model_server::Reply;
 use serde_json::json;
@@ -50,4 +51,29 @@ async fn codex_uses_a_tool_that_a_person_allowed() {
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn gemini_uses_a_tool_that_a_person_allowed() {
     a_tool_is_allowed("gemini", "mcp_moothall_send_message", "Allow once").await;
+}
+
+/// Checks that a program uses a tool that only reads without asking.
+async fn a_reading_tool_asks_nobody(client: &str, tool: &str) {
+    let house = House::new().await;
+    let server = house.serve();
+    let session = house.run(&server, client, &[]).await;
+    house.when("read-tag", &Reply::tool(tool, json!({"thread": "no-such-thread"})));
+    house.when("thread_not_found", &Reply::text("It is not there."));
+    let said = server.say(&session, "Please read-tag").await;
+    assert_eq!(server.reply(&session, &said, client).await["content"], "It is not there.");
+    let events = server.events(&session).await;
+    assert!(events.iter().all(|event| event["type"] != "permission"), "{events:#?}");
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_reads_unasked() {
+    a_reading_tool_asks_nobody("claude", "mcp__moothall__read_thread").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn gemini_reads_unasked() {
+    a_reading_tool_asks_nobody("gemini", "mcp_moothall_read_thread").await;
 }

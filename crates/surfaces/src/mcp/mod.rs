@@ -25,6 +25,11 @@ pub fn actions_of_tools() -> Vec<(&'static str, Action)> {
     all
 }
 
+/// Returns the names of the tools that change nothing.
+pub fn reading_tools() -> Vec<&'static str> {
+    Tool::VARIANTS.iter().filter(|tool| !tool.writes()).map(|tool| (*tool).into()).collect()
+}
+
 use std::sync::{Arc, OnceLock};
 
 use axum::body::{Body, to_bytes};

@@ -29,6 +29,20 @@ const TOKEN: &str = "MOOTHALL_SESSION_TOKEN";
 /// The server's name among a program's tool servers.
 pub(crate) const TOOLS: &str = "moothall";
 
+/// The tools of this server that change nothing. A program in a session uses them unasked: they
+/// read what its session may read.
+pub const READING_TOOLS: [&str; 9] = [
+    "get_session_data",
+    "list_sessions",
+    "list_threads",
+    "read_thread",
+    "get_reasons",
+    "wait_for_message",
+    "list_links",
+    "gathering_status",
+    "search",
+];
+
 /// Prepares programs to report to this server.
 #[derive(Clone, Debug)]
 pub struct HookInjector {

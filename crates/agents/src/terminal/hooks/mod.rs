@@ -25,7 +25,7 @@ mod user_process;
 pub use folder::SpoolFolder;
 pub(crate) use folder::{private_folder, write_private};
 pub(crate) use inject::{Fitting, TOOLS, VARIABLES};
-pub use inject::{HookInjector, LaunchCommand};
+pub use inject::{HookInjector, LaunchCommand, READING_TOOLS};
 pub use note::{Note, PAYLOAD_BYTES_MAX};
 pub use outside::UserSpools;
 pub use report::{Surroundings, report};

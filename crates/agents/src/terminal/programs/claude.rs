@@ -8,6 +8,7 @@
 
 mod always;
 mod choosing;
+mod login;
 mod usage;
 
 use std::collections::BTreeMap;
@@ -28,8 +29,7 @@ use super::{
     DecisionHook, HookReader, Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, ResumeSpec,
     ScreenReader, ToolHooks, ValueCount,
 };
-use crate::logins::{AWS, GOOGLE_CLOUD, Login};
-use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};
+use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, READING_TOOLS, TOOLS};
 use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::{ScreenReading, composed, options};
 
@@ -37,7 +37,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: Some("claude"),
         install: Some("npm install -g @anthropic-ai/claude-code"),
-        login: Some(&LOGIN),
+        login: Some(&login::LOGIN),
         once: Some(&["--print", "--output-format", "json"]),
         printed: Some(&usage::PRINTED),
         resuming: Some(&RESUMING),
@@ -109,46 +109,9 @@ static RESUMING: ResumeSpec = ResumeSpec {
     ],
 };
 
-/// The login of Claude Code.
-static LOGIN: Login = Login {
-    client: "claude",
-    keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
-    settings: &[
-        "ANTHROPIC_BASE_URL",
-        "ANTHROPIC_CUSTOM_HEADERS",
-        "ANTHROPIC_MODEL",
-        "ANTHROPIC_SMALL_FAST_MODEL",
-        "ANTHROPIC_DEFAULT_HAIKU_MODEL",
-        "ANTHROPIC_DEFAULT_OPUS_MODEL",
-        "ANTHROPIC_DEFAULT_SONNET_MODEL",
-        "ANTHROPIC_BEDROCK_BASE_URL",
-        "ANTHROPIC_VERTEX_BASE_URL",
-        "ANTHROPIC_VERTEX_PROJECT_ID",
-        "CLAUDE_CONFIG_DIR",
-        "CLAUDE_CODE_USE_BEDROCK",
-        "CLAUDE_CODE_USE_VERTEX",
-        "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
-        "CLAUDE_CODE_SKIP_VERTEX_AUTH",
-        "CLAUDE_CODE_CLIENT_CERT",
-        "CLAUDE_CODE_CLIENT_KEY",
-        "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
-        "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
-        "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-        "CLAUDE_CODE_SUBAGENT_MODEL",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-        "DISABLE_TELEMETRY",
-        "DISABLE_AUTOUPDATER",
-    ],
-    clouds: &[("CLAUDE_CODE_USE_BEDROCK", AWS), ("CLAUDE_CODE_USE_VERTEX", GOOGLE_CLOUD)],
-    home: ("CLAUDE_CONFIG_DIR", ".claude"),
-    // The settings may name a key, or a program that prints one.
-    files: &[".credentials.json", "settings.json"],
-    hooks: Some(("settings.json", "disableAllHooks")),
-    by_hand: "run `claude` once by hand and log in",
-};
-
-/// Writes a file of settings, with the hooks and the right to read the session's kept texts, and a
-/// file that names this server's tools. Returns the arguments that name the files.
+/// Writes a file of settings, with the hooks and the rights to read the session's kept texts and to
+/// use the tools that read, and a file that names this server's tools. Returns the arguments that
+/// name the files.
 fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let hook = |(event, seconds): (&str, u64)| {
         let entry = json!({"type": "command", "command": fitting.hook_line("claude", event), "timeout": seconds});
@@ -156,7 +119,10 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
     // An absolute path begins with two slashes in this rule.
-    let permissions = json!({"allow": [format!("Read(/{}/**)", fitting.words()?)]});
+    let words = format!("Read(/{}/**)", fitting.words()?);
+    let tools = READING_TOOLS.map(|tool| format!("mcp__{TOOLS}__{tool}"));
+    let allow: Vec<String> = std::iter::once(words).chain(tools).collect();
+    let permissions = json!({"allow": allow});
     let settings = json!({"hooks": hooks, "permissions": permissions});
     let settings = fitting.keep("claude-settings.json", &settings)?;
     let tools =

@@ -30,7 +30,7 @@ use super::{
     ToolHooks, ValueCount,
 };
 use crate::logins::{GOOGLE_CLOUD, Login};
-use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
+use crate::terminal::hooks::{Fitting, LaunchCommand, READING_TOOLS, TOOLS};
 use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::{ScreenReading, above_footer, composed, options};
 use home::furnish;
@@ -129,7 +129,11 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let home = furnish(
         fitting.folder,
         &home_in(fitting.given),
-        &json!({"hooks": hooks, "mcpServers": {TOOLS: fitting.tools()}}),
+        &json!({
+            "hooks": hooks,
+            "mcpServers": {TOOLS: fitting.tools()},
+            "tools": {"allowed": READING_TOOLS.map(|tool| format!("mcp_{TOOLS}_{tool}"))},
+        }),
     )?;
     Ok(LaunchCommand {
         args: Vec::new(),
