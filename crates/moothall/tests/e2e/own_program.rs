@@ -23,7 +23,7 @@ async fn hooks_report_after_the_programs_cache_was_deleted() {
     server
         .accepted(
             &format!("/threads/{thread}/events"),
-            json!({"from": "user", "content": "@ada are you there?"}),
+            json!({"from": "user", "content": "@ada are you there? [say:Here I am.]"}),
         )
         .await;
     until("ada's answer is reported", async || {
