@@ -29,8 +29,10 @@ use crate::turn::{Input, KeptItem, Output, PaneContent};
 
 /// The reason for pressing no key in a terminal that a person has taken over.
 const TAKEN: &str = "A person types in this terminal now.";
-/// Number of looks into a record whose turn has no end yet, and the pause between two.
-const RECORD_LOOKS: u32 = 6;
+/// Number of looks into a record whose turn has no end yet, and the pause between two. A record
+/// that is not there is looked for less often: the program may keep none.
+const RECORD_LOOKS: u32 = 40;
+const MISSING_LOOKS: u32 = 10;
 const RECORD_PAUSE: Duration = Duration::from_millis(50);
 
 /// The principal of the idempotency keys of reports.
@@ -288,10 +290,14 @@ impl Runner {
         let tag = TagKey::of(&self.session).tag_of(key);
         let query = RecordQuery { native: self.session.native.clone(), tag: Some(tag) };
         let mut usage = Usage::default();
-        for _ in 0..RECORD_LOOKS {
-            let Some(record) = self.look_up(&query).await else { break };
-            usage = record.usage;
-            if record.end.is_some() {
+        for look in 1..=RECORD_LOOKS {
+            let record = self.look_up(&query).await;
+            let is_last = match &record {
+                Some(record) => record.end.is_some(),
+                None => look >= MISSING_LOOKS,
+            };
+            usage = record.map_or(usage, |record| record.usage);
+            if is_last {
                 break;
             }
             tokio::time::sleep(RECORD_PAUSE).await;
