@@ -11,6 +11,7 @@ use moothall_engine::sessions::{
 };
 use moothall_testkit::model_server::{ModelServer, Reply};
 
+use crate::harness::comes_about;
 use crate::harness::{Home, PATIENCE};
 use crate::programs;
 use crate::world::{SESSION, SpoolListener, TOKEN};
@@ -84,7 +85,9 @@ async fn takes_a_turn(client: &str, args: &[&str]) {
     let text = "First line\nand tag-one".to_owned();
     let paste = Paste { session: launch.session, text, bodies: Vec::new() };
     host.paste(&pane, client, &paste).await.unwrap();
-    host.press(&pane, Key::Enter).await.unwrap();
+    // The program may be drawing its composer: then no key was pressed, and it is tried again.
+    let pressed = async || host.press(&pane, Key::Enter).await.is_ok();
+    assert!(comes_about(pressed).await);
     let Ok(said) = tokio::time::timeout(PATIENCE, end_of_turn(&mut listening)).await else {
         panic!("no end of the turn:\n{}", host.view(&pane, client).await.unwrap().text);
     };
