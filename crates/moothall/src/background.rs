@@ -5,7 +5,7 @@
 //! folder that comes from elsewhere must not decide which programs a server runs.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use moothall_agents::discover::key_variables;
+use moothall_store::is_in_use;
 use moothall_surfaces::wire::Ping;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -85,10 +86,10 @@ fn may_begin(said: &CredentialOptions<'_>, variables: &Variables) -> bool {
     !names_one && !has_credential && std::process::id() != 1 && !is_inside(variables)
 }
 
-/// True if this folder has a configuration, and is not the user's own, in which a server begins.
+/// True if this folder has a configuration, unless it is the home folder, in which a server begins.
 fn is_foreign(variables: &Variables) -> bool {
-    let here = std::env::current_dir().ok();
-    Path::new(FILE).exists() && here.as_deref() != Some(&*home(variables))
+    let (here, home) = (std::env::current_dir().ok(), home(variables));
+    Path::new(FILE).exists() && here != fs::canonicalize(home).ok()
 }
 
 fn home(variables: &Variables) -> PathBuf {
@@ -106,7 +107,7 @@ pub async fn listens(server: &str) -> bool {
     !matches!(connected, Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
-/// Says once if the server is of another version than this command.
+/// Says if the server is of another version than this command.
 async fn tell_version(server: &str) {
     const OWN: &str = env!("CARGO_PKG_VERSION");
     let Ok(client) = Client::new(server, None) else { return };
@@ -153,17 +154,16 @@ async fn begin(variables: &Variables) -> Result<(), Fault> {
     let begun = Instant::now();
     while begun.elapsed() < BEGINS_WITHIN {
         let has_ended = matches!(child.try_wait(), Ok(Some(_)));
-        if has_ended && !is_locked(&data) {
+        let is_locked = is_in_use(&data).unwrap_or(false);
+        if has_ended && !is_locked {
             break;
         }
-        if let Some((server, pid)) = startup_of_folder(&data)
-            && is_locked(&data)
+        if is_locked
+            && let Some((server, pid)) = startup_of_folder(&data)
             && listens(&server).await
         {
-            if pid != i32::try_from(child.id()).ok() {
-                // The loser of two that begin at once waits for the data folder in vain.
-                let _ = child.kill();
-            } else {
+            // The server of another command that began at once ends by itself: the folder is taken.
+            if pid == i32::try_from(child.id()).ok() {
                 note(&format!(
                     "Moothall runs in the background now: {server}   Log: {}   To stop it: \
                      moothall stop-server",
@@ -226,12 +226,6 @@ fn not_begun(log: &Path) -> Fault {
         .try_this("mend that, then try again; moothall doctor looks at everything it needs")
 }
 
-/// True if a process holds the lock of a data folder.
-fn is_locked(data: &Path) -> bool {
-    let lock = OpenOptions::new().read(true).open(data.join("lock"));
-    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
-}
-
 /// Stops the server of a data folder, and waits until it has. Returns false if none runs there.
 ///
 /// # Errors
@@ -241,29 +235,49 @@ pub async fn stop(data: &Path) -> Result<bool, Fault> {
         return Err(Fault::new(Exit::Denied, "a program in a session cannot stop the server")
             .try_this("stop it from a terminal of your own"));
     }
-    if !is_locked(data) {
+    let is_running = || is_in_use(data).map_err(|error| of_another_user(data).because(error));
+    if !is_running()? {
         return Ok(false);
     }
-    let pid = startup_of_folder(data).and_then(|(_, pid)| pid).ok_or_else(|| unknown(data))?;
-    kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|errno| {
-        Fault::new(Exit::Denied, format!("cannot stop the server (process {pid})"))
-            .because(errno)
-            .try_this("run this as the user that runs the server")
-    })?;
-    let begun = Instant::now();
-    while is_locked(data) {
+    let (begun, mut asked) = (Instant::now(), None);
+    while is_running()? {
+        if asked.is_none() {
+            asked = ask_to_stop(data).await?;
+        }
         if begun.elapsed() > STOPS_WITHIN {
-            return Err(Fault::new(Exit::TimedOut, format!("process {pid} has not stopped yet"))
-                .try_this(format!("look again, or end it at once: kill -9 {pid}")));
+            return Err(not_stopped(data, asked));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
     Ok(true)
 }
 
-fn unknown(data: &Path) -> Fault {
+/// Sends the signal to the server, and returns its process. A server that does not answer has
+/// begun to stop already, or begins: until then, the file may name the process of an earlier one.
+async fn ask_to_stop(data: &Path) -> Result<Option<i32>, Fault> {
+    let (server, pid) = startup_of_folder(data).ok_or_else(|| of_another_user(data))?;
+    let Some(pid) = pid.filter(|pid| *pid > 0) else { return Err(of_another_user(data)) };
+    if !listens(&server).await {
+        return Ok(None);
+    }
+    kill(Pid::from_raw(pid), Signal::SIGTERM)
+        .map_err(|errno| of_another_user(data).because(errno))?;
+    Ok(Some(pid))
+}
+
+fn not_stopped(data: &Path, asked: Option<i32>) -> Fault {
     let data = data.display();
-    Fault::new(Exit::Denied, format!("cannot tell which process runs on {data}"))
+    let fault = Fault::new(Exit::TimedOut, format!("the server on {data} has not stopped yet"));
+    match asked {
+        Some(pid) => fault.try_this(format!("look again, or end it at once: kill -9 {pid}")),
+        None => fault
+            .because("it does not answer")
+            .try_this("try again; moothall doctor tells what it needs"),
+    }
+}
+
+fn of_another_user(data: &Path) -> Fault {
+    Fault::new(Exit::Denied, format!("cannot stop a server on {}", data.display()))
         .because("only the user that runs a server can read its startup.key")
         .try_this(
             "run this as that user; a service is stopped by its manager: systemctl stop moothall",

@@ -71,6 +71,23 @@ pub enum OpenError {
     },
 }
 
+/// Returns whether a process holds the lock of a data folder. Creates nothing.
+///
+/// # Errors
+/// The folder cannot be read, for example because it belongs to another user.
+pub fn is_in_use(path: &Path) -> io::Result<bool> {
+    let lock = match File::open(path.join(LOCK_FILE)) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    match lock.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 /// The lock of a data folder, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Folder {

@@ -51,7 +51,7 @@ mod tests;
 
 pub use audit::Anchor;
 pub use backup::{BackupError, backup};
-pub use folder::OpenError;
+pub use folder::{OpenError, is_in_use};
 pub use log::SqliteLog;
 pub use offline::{AuditVerified, audit_head, audit_verify, look, verify};
 

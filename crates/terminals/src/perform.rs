@@ -2,6 +2,7 @@
 //! conversations.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use moothall_engine::agent::{Report, TurnKey};
@@ -30,8 +31,9 @@ use crate::turn::{Input, KeptItem, Output, PaneContent};
 /// The reason for pressing no key in a terminal that a person has taken over.
 const TAKEN: &str = "A person types in this terminal now.";
 /// Number of looks into a record whose turn has no end yet, and the pause between two. A record
-/// that is not there is looked for less often: the program may keep none.
-const RECORD_LOOKS: u32 = 40;
+/// that is not there is looked for less often, and once if it was missing before: the program may
+/// keep none, and the answer waits for the looks.
+const RECORD_LOOKS: u32 = 20;
 const MISSING_LOOKS: u32 = 10;
 const RECORD_PAUSE: Duration = Duration::from_millis(50);
 
@@ -290,11 +292,14 @@ impl Runner {
         let tag = TagKey::of(&self.session).tag_of(key);
         let query = RecordQuery { native: self.session.native.clone(), tag: Some(tag) };
         let mut usage = Usage::default();
+        let missing_looks =
+            if self.lacks_record.load(Ordering::Relaxed) { 1 } else { MISSING_LOOKS };
         for look in 1..=RECORD_LOOKS {
             let record = self.look_up(&query).await;
+            self.lacks_record.store(record.is_none(), Ordering::Relaxed);
             let is_last = match &record {
                 Some(record) => record.end.is_some(),
-                None => look >= MISSING_LOOKS,
+                None => look >= missing_looks,
             };
             usage = record.map_or(usage, |record| record.usage);
             if is_last {

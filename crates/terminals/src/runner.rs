@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ pub(super) struct Runner {
     pub(super) watching: TerminalConnection,
     /// The person who types in the terminal from afar. The server types nothing meanwhile.
     pub(super) typist: Option<Typist>,
+    /// True if the record of the newest turn was not found: the program may keep none.
+    pub(super) lacks_record: AtomicBool,
     over: bool,
 }
 
@@ -89,6 +92,7 @@ impl Runner {
             alarm: None,
             watching: TerminalConnection::default(),
             typist: None,
+            lacks_record: AtomicBool::new(false),
             over: false,
         }
     }

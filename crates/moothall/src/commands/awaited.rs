@@ -11,13 +11,11 @@ use tokio::time::Instant;
 
 use super::Context;
 use super::chat::{self, ChatView, Live, RenderContext, Screen, screen};
+use super::list;
 use crate::paint::{Style, is_quiet};
 
 /// Interval between two reads of the states.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// The states that are shown.
-const SHOWN: [&str; 6] = ["thinking", "writing", "working", "asks", "waits", "queued"];
 
 /// The live rows of a wait.
 pub(super) struct LiveAnswers<'a> {
@@ -104,7 +102,7 @@ impl Drop for LiveAnswers<'_> {
 /// Returns the participants that do something.
 fn doing(state: &ThreadStateAnswer) -> Vec<OccupationEntry> {
     let all = state.state.participants.invited.iter().filter_map(|entry| entry.doing.clone());
-    all.filter(|one| SHOWN.contains(&one.word.as_str())).collect()
+    all.filter(list::is_at_work).collect()
 }
 
 /// Describes the state of a participant: the tool that it uses, for how long, and a mark if it is

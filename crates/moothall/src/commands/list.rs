@@ -55,7 +55,8 @@ pub fn in_words(state: &OccupationEntry) -> String {
     format!("{} {}{used}", state.name, state.says)
 }
 
-/// True if a participant does nothing, and nothing is about to be done by it.
-pub fn rests(state: &OccupationEntry) -> bool {
-    matches!(state.word.as_str(), "ready" | "away" | "ended" | "muted")
+/// True if a participant does something, or is about to.
+pub fn is_at_work(state: &OccupationEntry) -> bool {
+    let at_work = ["thinking", "writing", "working", "asks", "waits", "queued"];
+    at_work.contains(&state.word.as_str())
 }

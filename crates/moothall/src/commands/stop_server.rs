@@ -18,7 +18,10 @@ pub async fn run(folder: &DataFolder, printer: &Printer) -> Result<(), Fault> {
     }
     note(&match stopped {
         true => "The server has stopped. Agents in terminals go on.".to_owned(),
-        false => format!("No server runs on {}.", data.display()),
+        false => format!(
+            "No server runs on {}. One on another folder: moothall stop-server --data DIR",
+            data.display()
+        ),
     });
     Ok(())
 }

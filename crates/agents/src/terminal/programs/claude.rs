@@ -283,11 +283,13 @@ fn field<'a>(payload: &'a Value, name: &str) -> &'a str {
 
 fn question(payload: &Value) -> ReportedQuestion {
     let input = payload.get("tool_input").unwrap_or(&Value::Null);
-    let detail = details::detail(field(payload, "tool_name"), input);
+    let tool = field(payload, "tool_name");
+    let detail = details::detail(tool, input);
+    let choices = if tool == QUESTION { details::choices(input) } else { Vec::new() };
     ReportedQuestion {
         detail,
         always: always::offers(payload),
-        choices: details::choices(input),
+        choices,
         ..ReportedQuestion::new(action(payload), false)
     }
 }

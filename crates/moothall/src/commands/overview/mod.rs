@@ -5,18 +5,23 @@ mod view;
 
 use std::time::{Duration, Instant};
 
+use futures_util::StreamExt;
 use moothall_surfaces::wire::{HallStart, OptionEntry};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use self::view::{Overview, OverviewEntry, keys};
 use super::chat::{self, Key, Keys, Live, Raw, Screen, screen};
 use super::permit::{self, CardAnswer, PendingPermission};
 use super::{Context, list};
 use crate::cli::{Chat, List, Permit, Thread};
+use crate::client::Client;
 use crate::fault::Fault;
 
-/// Time between two looks at the server.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval of redrawing, because ages grow, and shortest time between two looks at the server.
+const DRAW_EVERY: Duration = Duration::from_secs(1);
+/// Longest time between two looks, even if no change is heard of.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Time after which an Escape byte counts as the key alone.
 const ESCAPE_WAIT: Duration = Duration::from_millis(60);
 /// Switches to a screen without history, and back: a view that stays leaves no rows behind.
@@ -55,6 +60,27 @@ pub async fn run(context: &Context, plain: bool) -> Result<(), Fault> {
 
 async fn start(context: &Context) -> Result<HallStart, Fault> {
     context.client.get("/start").await
+}
+
+/// Returns a receiver that is told of each change of the server. A caller who may not hear of all
+/// looks now and then.
+fn changes(client: &Client) -> watch::Receiver<()> {
+    let (told, changes) = watch::channel(());
+    let client = client.clone();
+    tokio::spawn(async move {
+        while !told.is_closed() {
+            if let Ok(frames) = client.stream("/events/stream", None).await {
+                let mut frames = std::pin::pin!(frames);
+                // What happened between two streams is read anew.
+                told.send_replace(());
+                while frames.next().await.is_some() && !told.is_closed() {
+                    told.send_replace(());
+                }
+            }
+            tokio::time::sleep(DRAW_EVERY).await;
+        }
+    });
+    changes
 }
 
 async fn load(context: &Context) -> Result<Overview, Fault> {
@@ -99,6 +125,7 @@ impl LiveOverview<'_> {
         let mut hung_up = signal(SignalKind::hangup()).map_err(fault)?;
         let mut pressed = Keys::default();
         let mut typed = chat::typed().await;
+        let (mut changes, mut looked) = (changes(&self.context.client), Instant::now());
         loop {
             self.draw();
             let keys = tokio::select! {
@@ -112,7 +139,15 @@ impl LiveOverview<'_> {
                 _ = resized.recv() => Vec::new(),
                 _ = ended.recv() => return Ok(()),
                 _ = hung_up.recv() => return Ok(()),
-                () = tokio::time::sleep(LOOK_EVERY) => { self.look().await; Vec::new() }
+                () = tokio::time::sleep(DRAW_EVERY) => {
+                    let is_changed = changes.has_changed().unwrap_or(true);
+                    if is_changed || looked.elapsed() >= LOOK_EVERY {
+                        changes.mark_unchanged();
+                        looked = Instant::now();
+                        self.look().await;
+                    }
+                    Vec::new()
+                }
             };
             for key in keys {
                 match self.press(&key) {

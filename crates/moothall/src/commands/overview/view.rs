@@ -6,7 +6,7 @@ use moothall_surfaces::wire::{HallStart, NeedEntry, OccupationEntry, ThreadEntry
 
 use crate::clock::{age, day_and_time};
 use crate::commands::chat::{clip, wrap};
-use crate::commands::list::{in_words, rests};
+use crate::commands::list::{in_words, is_at_work};
 use crate::commands::permit::{PendingPermission, request_of};
 use crate::paint::{Printer, Style};
 
@@ -78,7 +78,7 @@ impl Overview {
         let mut pen = Pen { drawing, printer, chosen, columns };
         pen.heading("Needs you", self.start.needs.len());
         self.start.needs.iter().for_each(|need| pen.need(need));
-        let working: Vec<_> = self.start.states.iter().filter(|state| !rests(state)).collect();
+        let working: Vec<_> = self.start.states.iter().filter(|state| is_at_work(state)).collect();
         pen.heading("At work", working.len());
         working.iter().for_each(|state| pen.state(state, self.title(&state.thread)));
         pen.heading("Conversations", self.threads().count());
@@ -165,11 +165,11 @@ impl Pen<'_> {
             let more = rows.len() - ACTION_ROWS_MAX;
             self.row(Style::Warn, &format!("    {more} more rows: Enter opens it"));
         }
-        for remark in asked.remarks() {
-            self.row(Style::Dim, &format!("    {remark}"));
-        }
-        for answer in asked.answers() {
-            self.row(Style::Dim, &format!("    {answer}"));
+        // An answer may allow more than its first words say, so none is cut.
+        for line in asked.remarks().into_iter().chain(asked.answers()) {
+            for row in wrap(&for_terminal(&line), self.columns.saturating_sub(6)) {
+                self.row(Style::Dim, &format!("    {row}"));
+            }
         }
     }
 
@@ -184,5 +184,31 @@ impl Pen<'_> {
         let unread = thread.unread.filter(|unread| *unread > 0);
         let unread = unread.map_or_else(String::new, |unread| format!("  {unread} new"));
         self.choice(&thread.id, Style::Plain, &format!("{}{unread}  {last}", thread.name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::ColorChoice;
+    use serde_json::json;
+
+    #[test]
+    fn no_answer_to_a_request_is_cut() {
+        let scope = "Always allow Bash(cargo test:*), in this project, and rm -rf with it";
+        let content = json!({"event": "requested", "permission": "p", "turn": null,
+            "participant": "ada", "action": "ls", "complete": true, "expires": null,
+            "options": [{"id": "always", "label": scope, "kind": "allow_always"}]});
+        let event = json!({"id": "e", "seq": 7, "thread": "t", "type": "permission", "from": "moothall",
+            "to": "all", "ts": "2026-11-28T10:00:00Z", "content": content, "meta": {}});
+        let need = json!({"id": "n", "kind": "permission", "thread": "t", "title": "Plan", "event": event});
+        let start = json!({"session": {"mode": "local", "principal": null, "scopes": []}, "threads": [],
+            "next": null, "states": [], "needs": [need]});
+        let start = serde_json::from_value(start).unwrap();
+        let overview = Overview { server: "http://127.0.0.1:1".into(), start };
+        let drawing = overview.draw(&Printer::new(ColorChoice::Never, false), "n", 30);
+        let text = drawing.rows.iter().map(|row| row.trim()).collect::<Vec<_>>().join(" ");
+        assert!(text.contains(scope) && drawing.is_whole, "{text}");
+        assert!(drawing.rows.iter().all(|row| row.chars().count() <= 30), "{text}");
     }
 }
