@@ -48,17 +48,17 @@ pub const WAYS: &[Way] = &[
     way("GET /computers", None, "moothall computers"),
     way("GET /events/stream", None, "moothall chat"),
     way("GET /gatherings", Some("gathering_status"), "moothall gather list"),
-    way("GET /links", Some("list_links"), "moothall link list"),
+    way("GET /links", Some("list_sessions"), "moothall link list"),
     way("GET /pairings", None, "moothall channels pairings"),
     way("GET /registrations", None, "moothall agents registered"),
     way("GET /sessions", Some("list_sessions"), "moothall sessions"),
     way("GET /threads", Some("list_threads"), "moothall list"),
     way("GET /tokens", None, "moothall token list"),
-    way("POST /links", Some("link_sessions"), "moothall link"),
-    way("POST /links/{}/close", Some("leave_link"), "moothall link close {}"),
+    way("POST /links", Some("invite"), "moothall link"),
+    way("POST /links/{}/close", Some("send_message"), "moothall link close {}"),
     way("POST /sessions/{}/end", Some("end_session"), "moothall end {}"),
     way("POST /sessions/{}/resume", None, "moothall resume {}"),
-    way("POST /threads", Some("create_thread"), "moothall new"),
+    way("POST /threads", Some("invite"), "moothall new"),
 ];
 
 impl Reader {

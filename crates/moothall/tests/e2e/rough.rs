@@ -306,8 +306,8 @@ async fn nothing_is_typed_into_what_a_person_types() {
         `moothall attach ada`";
     let why = server.ok(&["why", &ada.id]);
     assert!(why.contains(way), "{why}");
-    let reasons = json!({"thread": ada.id});
-    let reasons = call(&server, &ada, "get_reasons", reasons).await;
+    let reasons = json!({"thread": ada.id, "why": 0});
+    let reasons = call(&server, &ada, "read_thread", reasons).await;
     // An agent cannot act at a terminal, so its text has no command.
     let detail =
         "it has a draft in its composer, which a person at its terminal has to send or delete";

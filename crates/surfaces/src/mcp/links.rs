@@ -2,24 +2,24 @@
 
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::command::{ClientCommand, Control};
-use serde_json::{Value, json};
 
 use super::sessions::actor;
-use super::threads::thread;
-use crate::ask::{self, non_empty};
+use super::threads::{self, thread};
+use crate::ask;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rates::Rates;
 use crate::submit::submit;
-use crate::wire::arguments::{LeaveLink, LinkSessions, ListLinks};
-use crate::wire::{LinkAnswer, LinkList, NewLink, NewLinkMember};
+use crate::wire::arguments::{Invite, ListSessions};
+use crate::wire::{LinkAnswer, LinkList, MessageSent, NewLink, NewLinkMember};
 
 /// Links sessions, including the calling one.
-pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
-    let LinkSessions { sessions, title, max_exchanges_without_human, from } = asked;
+pub async fn make(door: &Door, asked: Invite) -> ApiResult<LinkAnswer> {
+    threads::only(&asked, "link")?;
+    let Invite { link: sessions, title, max_exchanges_without_human, from, .. } = asked;
     let by = door.as_asker(actor(door, from.as_deref())?);
     let own = door.own_session()?.map(|status| status.session.id);
     let mut members: Vec<String> = own.into_iter().map(|id| id.to_string()).collect();
-    for word in sessions {
+    for word in sessions.unwrap_or_default() {
         let id = door.resolve_session(&word)?.session.id.to_string();
         if !members.contains(&id) {
             members.push(id);
@@ -28,7 +28,7 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
     if members.len() < 2 {
         return Err(ApiError::new(
             Code::InvalidField,
-            "'sessions' must name two or more sessions, or one besides your own.",
+            "'link' must name two or more sessions, or one besides your own.",
         ));
     }
     let member = |(at, session): (usize, String)| NewLinkMember {
@@ -43,13 +43,17 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
 }
 
 /// Returns the links.
-pub async fn list(door: &Door, asked: ListLinks) -> ApiResult<LinkList> {
-    ask::links(door, non_empty(asked.session).as_deref()).await
+pub async fn list(door: &Door, asked: ListSessions) -> ApiResult<LinkList> {
+    if asked.ended.is_some() || asked.computer.is_some() {
+        let message = "'ended' and 'computer' are for sessions: leave them out with 'links'.";
+        return Err(ApiError::new(Code::InvalidField, message));
+    }
+    ask::links(door, None).await
 }
 
-/// Removes the calling session from a link.
-pub async fn leave(door: &Door, rates: &Rates, asked: LeaveLink) -> ApiResult<Value> {
-    let stream = thread(door, Action::Post, &ask::required("link", asked.link)?).await?;
+/// Removes the calling session from the link that a word names.
+pub async fn leave(door: &Door, rates: &Rates, word: &str) -> ApiResult<MessageSent> {
+    let stream = thread(door, Action::Post, word).await?;
     let link = door.link(&stream).await?;
     let Some(own) = door.own_session()?.map(|status| status.session.id) else {
         return Err(ApiError::plain(Code::SessionRequired));
@@ -57,7 +61,8 @@ pub async fn leave(door: &Door, rates: &Rates, asked: LeaveLink) -> ApiResult<Va
     if !link.active || !link.members.iter().any(|member| member.session == own) {
         return Err(ApiError::new(
             Code::SessionConflict,
-            "You are not a member of this link, or it is closed; list_links lists the links.",
+            "You are not a member of this link, or it is closed; list_sessions with 'links' lists \
+             the links.",
         ));
     }
     let by = door
@@ -66,5 +71,9 @@ pub async fn leave(door: &Door, rates: &Rates, asked: LeaveLink) -> ApiResult<Va
         .map_err(|error| ApiError::at_door(error, &stream))?;
     let controls = vec![Control::Uninvite(by.id.to_string())];
     submit(door, rates, &stream, ClientCommand::Control { by, controls }, None).await?;
-    Ok(json!({ "link_id": stream, "left": true }))
+    Ok(MessageSent {
+        link_id: Some(stream.to_string()),
+        link_state: "left".to_owned(),
+        ..MessageSent::held_back(&stream, Vec::new())
+    })
 }

@@ -14,15 +14,15 @@ mod inbound;
 
 pub use tools::page as tools_page;
 
-/// Returns each tool with its action. A tool appears twice if it has another action for a call that
-/// names a session.
+/// Returns each tool with its action. A tool appears again for each argument that makes its call
+/// another action.
 pub fn actions_of_tools() -> Vec<(&'static str, Action)> {
-    let mut all: Vec<_> = Tool::VARIANTS
-        .iter()
-        .flat_map(|tool| [false, true].map(|session| (tool.into(), tool.action(session))))
-        .collect();
-    all.dedup();
-    all
+    let all = Tool::VARIANTS.iter().flat_map(|tool| {
+        let (usual, special) = tool.actions();
+        let special = special.iter().map(|(_, action)| *action);
+        special.chain([usual]).map(|action| (tool.into(), action))
+    });
+    all.collect()
 }
 
 /// Returns the names of the tools that change nothing.
@@ -61,9 +61,8 @@ use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::strict::{self, Inbound};
 use crate::surface::Surface;
 use crate::wire::arguments::{
-    CreateThread, EndSession, GatheringStatus, GetReasons, GetSessionData, Invite, LeaveLink,
-    LinkSessions, ListLinks, ListSessions, ListThreads, PassPiece, ReadThread, Search, SendMessage,
-    StartGathering, StartSession, WaitForMessage,
+    EndSession, GatheringStatus, GetSessionData, Invite, ListSessions, ListThreads, PassPiece,
+    ReadThread, Search, SendMessage, StartGathering, StartSession,
 };
 use crate::wire::{ErrorBody, ErrorDetail, McpMessage, NewGathering, NewSession};
 
@@ -295,7 +294,7 @@ impl Calls {
     ) -> ApiResult<Value> {
         let caller = caller(parts);
         let door = self.entrance.of(caller.clone());
-        let action = tool.action(arguments.contains_key("session_id"));
+        let action = tool.action(&arguments);
         door.may(action)?;
         // A thread's name is resolved, and its reach checked, by the call itself.
         if let ActionTarget::Session(over) = action.acts_on()
@@ -308,37 +307,51 @@ impl Calls {
         if tool.writes() {
             rates.write(&caller, tool.key(&arguments))?;
         }
-        match tool {
-            Tool::SendMessage => sessions::send(&door, &rates, &arguments).await.and_then(value),
-            Tool::GetSessionData => {
+        match (tool, action) {
+            (Tool::SendMessage, _) => {
+                sessions::send(&door, &rates, &arguments).await.and_then(value)
+            }
+            (Tool::GetSessionData, _) => {
                 sessions::data(&door, strict::read(&arguments)?).await.and_then(value)
             }
-            Tool::ListSessions => {
+            (Tool::ListSessions, Action::ListLinks) => {
+                links::list(&door, strict::read(&arguments)?).await.and_then(value)
+            }
+            (Tool::ListSessions, _) => {
                 sessions::list(&door, strict::read(&arguments)?).await.and_then(value)
             }
-            Tool::StartSession => sessions::start(&door, strict::read(&arguments)?).await,
-            Tool::EndSession => {
+            (Tool::StartSession, _) => sessions::start(&door, strict::read(&arguments)?).await,
+            (Tool::EndSession, _) => {
                 sessions::end(&door, strict::read(&arguments)?).await.and_then(value)
             }
-            Tool::Invite => threads::invite(&door, &rates, strict::read(&arguments)?).await,
-            Tool::ListThreads => threads::list(&door, strict::read(&arguments)?).await,
-            Tool::ReadThread => threads::read(&door, strict::read(&arguments)?).await,
-            Tool::GetReasons => threads::reasons(&door, strict::read(&arguments)?).await,
-            Tool::WaitForMessage => threads::wait(&door, strict::read(&arguments)?).await,
-            Tool::CreateThread => threads::create(&door, strict::read(&arguments)?).await,
-            Tool::LinkSessions => {
+            (Tool::Invite, Action::BeginThread) => {
+                threads::begin(&door, strict::read(&arguments)?).await.and_then(value)
+            }
+            (Tool::Invite, Action::MakeLink) => {
                 links::make(&door, strict::read(&arguments)?).await.and_then(value)
             }
-            Tool::ListLinks => links::list(&door, strict::read(&arguments)?).await.and_then(value),
-            Tool::LeaveLink => links::leave(&door, &rates, strict::read(&arguments)?).await,
-            Tool::Search => threads::search(&door, strict::read(&arguments)?).await.and_then(value),
-            Tool::StartGathering => {
+            (Tool::Invite, _) => {
+                threads::invite(&door, &rates, strict::read(&arguments)?).await.and_then(value)
+            }
+            (Tool::ListThreads, _) => {
+                threads::list(&door, strict::read(&arguments)?).await.and_then(value)
+            }
+            (Tool::ReadThread, Action::ListTurns) => {
+                threads::reasons(&door, strict::read(&arguments)?).await.and_then(value)
+            }
+            (Tool::ReadThread, _) => {
+                threads::read(&door, strict::read(&arguments)?).await.and_then(value)
+            }
+            (Tool::Search, _) => {
+                threads::search(&door, strict::read(&arguments)?).await.and_then(value)
+            }
+            (Tool::StartGathering, _) => {
                 gatherings::start(&door, strict::read(&arguments)?).await.and_then(value)
             }
-            Tool::GatheringStatus => {
+            (Tool::GatheringStatus, _) => {
                 gatherings::status(&door, strict::read(&arguments)?).await.and_then(value)
             }
-            Tool::PassPiece => {
+            (Tool::PassPiece, _) => {
                 gatherings::pass(&door, strict::read(&arguments)?).await.and_then(value)
             }
         }
@@ -352,12 +365,6 @@ impl Inbound for EndSession {}
 impl Inbound for Invite {}
 impl Inbound for ListThreads {}
 impl Inbound for ReadThread {}
-impl Inbound for GetReasons {}
-impl Inbound for WaitForMessage {}
-impl Inbound for CreateThread {}
-impl Inbound for LinkSessions {}
-impl Inbound for ListLinks {}
-impl Inbound for LeaveLink {}
 impl Inbound for Search {}
 impl Inbound for GatheringStatus {}
 impl Inbound for PassPiece {}

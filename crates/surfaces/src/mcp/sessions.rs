@@ -5,16 +5,17 @@ use moothall_engine::sessions::{Asker, Excerpt, FirstWords};
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{detail, threads, value};
+use super::{detail, links, threads, value};
 use crate::ask::{non_empty, required};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rates::Rates;
 use crate::request::not_a_person;
 use crate::wire::arguments::{EndSession, GetSessionData, ListSessions, SendMessage, StartSession};
 use crate::wire::{
-    NewSession, SendAnswer, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked,
+    MessageSent, NewSession, SendAnswer, SessionActed, SessionDataAnswer, SessionEntry,
+    SessionList, SessionStarted, StartAsked,
 };
 use crate::{ask, request, strict};
 
@@ -44,11 +45,17 @@ pub async fn send(
     arguments: &Map<String, Value>,
 ) -> ApiResult<SendAnswer> {
     let asked: SendMessage = strict::read(arguments)?;
-    let SendMessage { session_id, thread, message, direct, close_link, from, key } = asked;
+    let SendMessage { session_id, thread, message, direct, close_link, leave_link, from, key } =
+        asked;
     let key = |by: &Actor| request::key_of_tool(by, key.as_deref(), "send_message", arguments);
     let (direct, close_link) = (direct.unwrap_or_default(), close_link.unwrap_or_default());
-    let text = message.unwrap_or_default();
+    let (text, leaves) = (message.unwrap_or_default(), leave_link.unwrap_or_default());
     match (non_empty(session_id), non_empty(thread)) {
+        (Some(_), None) if leaves => {
+            let message = "'leave_link' is for the link that 'thread' names; 'close_link' ends \
+                the link with a session for all.";
+            Err(ApiError::new(Code::InvalidField, message))
+        }
         (Some(word), None) => {
             let by = actor(door, from.as_deref())?;
             let key = key(&by)?;
@@ -62,8 +69,19 @@ pub async fn send(
             Err(ApiError::new(Code::InvalidField, message))
         }
         (None, Some(word)) => {
-            let said = threads::say(door, rates, from.as_deref(), &word, &text, &key).await?;
-            Ok(SendAnswer::Sent(said))
+            let said = if leaves && text.is_empty() {
+                None
+            } else {
+                Some(threads::say(door, rates, from.as_deref(), &word, &text, &key).await?)
+            };
+            let left = if leaves { Some(links::leave(door, rates, &word).await?) } else { None };
+            let sent = match (said, left) {
+                (Some(said), Some(MessageSent { link_id, link_state, .. })) => {
+                    Some(MessageSent { link_id, link_state, ..said })
+                }
+                (said, left) => said.or(left),
+            };
+            sent.map(SendAnswer::Sent).ok_or_else(|| ApiError::plain(Code::Internal))
         }
         (Some(_), Some(_)) | (None, None) => Err(ApiError::new(
             Code::InvalidField,
@@ -121,17 +139,18 @@ pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
             return value(StartAsked::new(&thread, &permission));
         }
     };
-    let mut answer = json!({ "session": SessionEntry::from(&*status) });
+    let session = SessionEntry::from(&*status);
+    let mut answer = SessionStarted { session, message: None, message_error: None };
     if let Some(message) = message {
         // The session runs even if the message fails, so that error is returned beside the session.
         let to = status.session.id.to_string();
         let words = NewWords { from: asker, to, text: message, direct, close_link: false };
         match ask::send(door, words, None).await {
-            Ok((_, sent)) => answer["message"] = value(sent)?,
-            Err(error) => answer["message_error"] = value(detail(&error))?,
+            Ok((_, sent)) => answer.message = Some(sent),
+            Err(error) => answer.message_error = Some(detail(&error)),
         }
     }
-    Ok(answer)
+    value(answer)
 }
 
 /// Ends the program of a session.

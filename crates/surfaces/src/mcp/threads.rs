@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use moothall_engine::door::{self, Action, Door, ReaderItem, strangers};
 use moothall_engine::hall::Idempotency;
-use moothall_engine::ports::ListFilter;
+use moothall_engine::ports::{ListFilter, ListedStream};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::Viewer;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::sessions::actor;
 use super::value;
@@ -24,16 +24,14 @@ use crate::next_steps::Reader;
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::submit::submit;
-use crate::wire::arguments::{
-    CreateThread, GetReasons, Invite, ListThreads, ReadThread, Search, WaitForMessage,
-};
+use crate::wire::arguments::{Invite, ListThreads, ReadThread, Search};
 use crate::wire::{
-    MessageSent, NewControl, NewInvite, SearchAnswer, TurnEntry, UnaskedMessage, WireProfile,
+    MessageSent, NewControl, NewInvite, SearchAnswer, ToolInvited, ToolMessage, ToolMessages,
+    ToolReasons, ToolThread, ToolThreadBegun, ToolThreads, TurnEntry, UnaskedMessage, WireProfile,
 };
 
-/// Default and maximum number of seconds that a call waits for a message. Clients give up on a call
-/// after a minute.
-const WAIT_SECONDS: u64 = 25;
+/// Maximum number of seconds that a call waits for a message. Clients give up on a call after a
+/// minute.
 const WAIT_SECONDS_MAX: u64 = 50;
 /// Default and maximum number of entries per page.
 const LIMIT: usize = 50;
@@ -83,16 +81,39 @@ async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     Err(ApiError::new(Code::ThreadNotFound, message))
 }
 
+/// Checks that an invitation names exactly one place, and only the arguments of that place.
+pub(super) fn only(asked: &Invite, place: &str) -> ApiResult<()> {
+    let Invite { thread, session, client, participant, model, nickname, roles, .. } = asked;
+    let Invite { new_thread, policy, link, title, max_exchanges_without_human, .. } = asked;
+    let guest = [thread, session, client, participant, model, nickname];
+    let given = [
+        ("thread", guest.iter().any(|field| field.is_some()) || roles.is_some()),
+        ("new_thread", new_thread.is_some() || policy.is_some()),
+        ("link", link.is_some() || title.is_some() || max_exchanges_without_human.is_some()),
+    ];
+    if given.iter().all(|(name, given)| !given || *name == place) {
+        return Ok(());
+    }
+    let message = "Give exactly one of 'thread', 'new_thread' and 'link', and only the arguments \
+        of that one: 'policy' belongs to 'new_thread', 'title' and 'max_exchanges_without_human' \
+        to 'link', the rest to 'thread'.";
+    Err(ApiError::new(Code::InvalidField, message))
+}
+
 /// Begins a thread. Without a policy it gets the defaults.
-pub async fn create(door: &Door, asked: CreateThread) -> ApiResult<Value> {
-    let CreateThread { name, policy, from } = asked;
+pub async fn begin(door: &Door, asked: Invite) -> ApiResult<ToolThreadBegun> {
+    only(&asked, "new_thread")?;
+    let Invite { new_thread, policy, from, .. } = asked;
     let by = actor(door, from.as_deref())?;
     let policy = policy_of(non_empty(policy).map(Value::String).as_ref(), &door.defaults())?;
-    let answer = door.begin(required("name", name)?, policy, by, None).await?;
+    let name = required("new_thread", new_thread.unwrap_or_default())?;
+    let answer = door.begin(name, policy, by, None).await?;
     let listed = door.find(Action::ReadThread, &answer.stream).await?;
-    Ok(
-        json!({ "thread": answer.stream, "name": listed.catalog.title, "policy": listed.catalog.policy }),
-    )
+    Ok(ToolThreadBegun {
+        thread: answer.stream.to_string(),
+        name: listed.catalog.title,
+        policy: listed.catalog.policy,
+    })
 }
 
 /// Returns the speaker in a thread: a session under the name of its invitation, other callers under
@@ -152,9 +173,12 @@ pub async fn say(
 }
 
 /// Invites a session, or an agent of the registry.
-pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Value> {
-    let Invite { thread: word, session, client, participant, model, nickname, roles, from } = asked;
-    let stream = thread(door, Action::Post, &required("thread", word)?).await?;
+pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<ToolInvited> {
+    only(&asked, "thread")?;
+    let Invite { thread: word, session, client, participant, .. } = asked;
+    let Invite { model, nickname, roles, from, .. } = asked;
+    let word = required("thread", word.unwrap_or_default())?;
+    let stream = thread(door, Action::Post, &word).await?;
     let by = speaker(door, from.as_deref(), &stream).await?;
     let (session, client) = (non_empty(session), non_empty(client));
     let named = match (non_empty(participant), &session, &client) {
@@ -184,9 +208,8 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
     .await?;
     let answer = submit(door, rates, &stream, command, None).await?;
     let warnings = reword_warnings(answer.event.iter().flat_map(strangers));
-    Ok(
-        json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }),
-    )
+    let event = answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string());
+    Ok(ToolInvited { thread: stream.to_string(), event, warnings })
 }
 
 /// Rewrites the next steps in warnings as tools.
@@ -202,7 +225,7 @@ fn model_of(door: &Door, client: Option<&str>) -> String {
 
 /// Returns the open or the archived threads, the most recently used first, up to a limit, and the
 /// number of all of them (`count`).
-pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
+pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<ToolThreads> {
     let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
     let archived = Some(asked.archived.unwrap_or_default());
     let filter = ListFilter { archived, ..ListFilter::of_conversations() };
@@ -210,19 +233,24 @@ pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
     let count = threads.len();
     threads.sort_by_key(|listed| std::cmp::Reverse(listed.last_ts));
     threads.truncate(limit);
-    let entry = |listed: &moothall_engine::ports::ListedStream| {
-        json!({
-            "id": listed.stream, "name": listed.catalog.title, "updated_at": listed.last_ts.to_string(), "head": listed.head.0,
-            "archived": listed.catalog.archived, "policy": listed.catalog.policy,
-        })
-    };
-    Ok(json!({ "threads": threads.iter().map(entry).collect::<Vec<_>>(), "count": count }))
+    Ok(ToolThreads { threads: threads.into_iter().map(entry).collect(), count })
+}
+
+fn entry(listed: ListedStream) -> ToolThread {
+    ToolThread {
+        id: listed.stream.to_string(),
+        name: listed.catalog.title,
+        updated_at: listed.last_ts.to_string(),
+        head: listed.head.0,
+        archived: listed.catalog.archived,
+        policy: listed.catalog.policy,
+    }
 }
 
 /// A page of messages while it is filled.
 #[derive(Default)]
 struct GrowingPage {
-    messages: Vec<Value>,
+    messages: Vec<ToolMessage>,
     chars: usize,
     /// True once a message did not fit.
     full: bool,
@@ -244,100 +272,105 @@ impl GrowingPage {
             return;
         }
         let text: String = posted.body.chars().take(CHARS_MAX).collect();
-        let mut message = json!({
-            "seq": recorded.seq.0, "id": recorded.id(stream).to_string(), "ts": recorded.ts.to_string(), "from": posted.from, "text": text,
-        });
-        if chars > CHARS_MAX {
-            message["truncated"] = json!(true);
-        }
-        if posted.unproven {
-            message["unproven"] = json!(true);
-        }
-        if let Some(at) = &posted.typed_at {
-            message["typed_at"] = json!(at);
-        }
-        if let Some(ended) = posted.ended.filter(|ended| ended.phrase().is_some()) {
-            message["ended"] = json!(ended.to_string());
-        }
-        for (mark, is_set) in [("stopped", posted.stopped), ("thought", posted.thought)] {
-            if is_set {
-                message[mark] = json!(true);
-            }
-        }
+        let ended = posted.ended.filter(|ended| ended.phrase().is_some());
+        let message = ToolMessage {
+            seq: recorded.seq.0,
+            id: recorded.id(stream).to_string(),
+            ts: recorded.ts.to_string(),
+            from: posted.from.to_string(),
+            text,
+            truncated: chars > CHARS_MAX,
+            unproven: posted.unproven,
+            typed_at: posted.typed_at.as_ref().map(ToString::to_string),
+            ended: ended.map(|ended| ended.to_string()),
+            stopped: posted.stopped,
+            thought: posted.thought,
+        };
         self.chars += chars.min(CHARS_MAX);
         self.messages.push(message);
     }
 }
 
-/// Returns messages of a thread that the caller may see.
-pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<Value> {
-    let stream = thread(door, Action::ReadThread, &required("thread", asked.thread)?).await?;
-    let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
+/// Returns messages of a thread that the caller may see, after waiting for one if it wants that.
+pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<ToolMessages> {
+    let ReadThread { thread: word, mut after, limit: most, wait_seconds, .. } = asked;
+    let stream = thread(door, Action::ReadThread, &required("thread", word)?).await?;
+    let limit = limit(most, LIMIT, LIMIT_MAX)?;
+    if let Some(seconds) = wait_seconds {
+        after = Some(wait(door, &stream, after, seconds).await?);
+    }
     let viewer =
         door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let listed = door.find(Action::ReadThread, &stream).await?;
-    let page = match asked.after {
+    let page = match after {
         Some(after) if Seq(after) > listed.head => {
             return Err(ApiError::no_position(listed.head).in_thread(&stream));
         }
         Some(after) => forward(door, &stream, &viewer, Seq(after)..listed.head, limit).await?,
         None => newest(door, &stream, &viewer, listed.head, limit).await?,
     };
-    Ok(
-        json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }),
-    )
+    Ok(ToolMessages {
+        thread: stream.to_string(),
+        name: listed.catalog.title,
+        head: listed.head.0,
+        more: page.full,
+        messages: page.messages,
+    })
 }
 
 /// Returns the reasons about a message: the one at a position, or a person's newest one.
-pub async fn reasons(door: &Door, asked: GetReasons) -> ApiResult<Value> {
+pub async fn reasons(door: &Door, asked: ReadThread) -> ApiResult<ToolReasons> {
+    if asked.after.is_some() || asked.limit.is_some() || asked.wait_seconds.is_some() {
+        let message = "'after', 'limit' and 'wait_seconds' are for messages: leave them out with \
+            'why'.";
+        return Err(ApiError::new(Code::InvalidField, message));
+    }
     let action = Action::ListTurns;
     let stream = thread(door, action, &required("thread", asked.thread)?).await?;
     let viewer =
         door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
-    let newest = match asked.seq {
+    let newest = match asked.why.filter(|seq| *seq > 0) {
         Some(seq) => {
             let at = door.visible_event_at(action, &stream, &viewer, Seq(seq)).await?;
             Some(at.ok_or_else(|| explain::no_event().in_thread(&stream))?)
         }
         None => door.newest_of_people(action, &stream, &viewer).await?,
     };
-    let Some(message) = newest else {
-        return Ok(json!({ "thread": stream, "message": null, "turns": [], "unasked": [] }));
+    let mut reasons = ToolReasons {
+        thread: stream.to_string(),
+        message: newest.as_ref().map(ToString::to_string),
+        turns: Vec::new(),
+        unasked: Vec::new(),
     };
-    let about = Some(message);
-    let explained = explain::explain(door, action, &stream, &viewer, about, Reader::Tools).await?;
-    let turns = explained.turns.into_iter().map(|record| TurnEntry::of(&stream, record));
-    let unasked = explained.unasked.into_iter().map(UnaskedMessage::from);
-    Ok(json!({
-        "thread": stream,
-        "message": message.to_string(),
-        "turns": turns.collect::<Vec<_>>(),
-        "unasked": unasked.collect::<Vec<_>>(),
-    }))
+    if newest.is_some() {
+        let explained =
+            explain::explain(door, action, &stream, &viewer, newest, Reader::Tools).await?;
+        let turns = explained.turns.into_iter().map(|record| TurnEntry::of(&stream, record));
+        reasons.turns = turns.collect();
+        reasons.unasked = explained.unasked.into_iter().map(UnaskedMessage::from).collect();
+    }
+    Ok(reasons)
 }
 
-/// Waits for messages after a position. Returns them, or an empty page after the time limit.
-pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
-    let WaitForMessage { thread: word, after, seconds } = asked;
-    let seconds = seconds.unwrap_or(WAIT_SECONDS);
+/// Waits for a message after a position, or the time limit. Returns the position.
+async fn wait(door: &Door, stream: &StreamId, after: Option<u64>, seconds: u64) -> ApiResult<u64> {
     if seconds > WAIT_SECONDS_MAX {
         return Err(ApiError::new(
             Code::InvalidField,
-            format!("'seconds' must be a whole number from 0 to {WAIT_SECONDS_MAX}."),
+            format!("'wait_seconds' must be a whole number from 0 to {WAIT_SECONDS_MAX}."),
         ));
     }
-    let stream = thread(door, Action::ReadThread, &required("thread", word)?).await?;
-    let head = door.find(Action::ReadThread, &stream).await?.head;
+    let head = door.find(Action::ReadThread, stream).await?.head;
     let after = after.map_or(head, Seq);
     if after > head {
-        return Err(ApiError::no_position(head).in_thread(&stream));
+        return Err(ApiError::no_position(head).in_thread(stream));
     }
     // Follow as a guest: a reader with the caller's own view would mark the caller as connected.
-    let mut reader = door.follow(&stream, Viewer::Guest, after).await?;
+    let mut reader = door.follow(stream, Viewer::Guest, after).await?;
     let said = tokio::time::timeout(Duration::from_secs(seconds), until_said(&mut reader));
-    // Read in either case: after a timeout, the page may be empty.
+    // The caller reads in either case: after a timeout, the page may be empty.
     said.await.unwrap_or(Ok(()))?;
-    read(door, ReadThread { thread: stream.to_string(), after: Some(after.0), limit: None }).await
+    Ok(after.0)
 }
 
 /// Reads the events of a thread until one of them is a posted message, or until the reader was too
@@ -348,7 +381,7 @@ async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
         match reader.next().await? {
             Some(ReaderItem::Page(events)) if events.iter().any(is_said) => return Ok(()),
             Some(ReaderItem::Batch(batch)) if batch.events().any(is_said) => return Ok(()),
-            // The events that this reader missed are in the log, which `wait` reads next.
+            // The events that this reader missed are in the log, which `read` reads next.
             Some(ReaderItem::Lagged(_)) => return Ok(()),
             Some(
                 ReaderItem::Page(_)

@@ -6,9 +6,16 @@ use moothall_engine::door::Action;
 use rmcp::model::{Tool as Described, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use strum::VariantArray;
+use utoipa::PartialSchema;
+use utoipa::openapi::{RefOr, Schema};
 
 use crate::request;
 use crate::wire::arguments::{self, Argument};
+use crate::wire::{
+    GatheringAnswer, LinkAnswer, LinkList, MessageSent, SearchAnswer, SessionActed,
+    SessionDataAnswer, SessionList, SessionStarted, StartAsked, ToolInvited, ToolMessages,
+    ToolReasons, ToolThreadBegun, ToolThreads,
+};
 
 /// A tool, in the order of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +30,6 @@ pub enum Tool {
     Invite,
     ListThreads,
     ReadThread,
-    GetReasons,
-    WaitForMessage,
-    CreateThread,
-    LinkSessions,
-    ListLinks,
-    LeaveLink,
     Search,
     StartGathering,
     GatheringStatus,
@@ -57,18 +58,12 @@ impl Tool {
         match self {
             Tool::SendMessage => "Send a message",
             Tool::GetSessionData => "Read a session's input and answers",
-            Tool::ListSessions => "List sessions",
+            Tool::ListSessions => "List sessions or links",
             Tool::StartSession => "Start a session",
             Tool::EndSession => "End a session",
-            Tool::Invite => "Invite to a thread",
+            Tool::Invite => "Invite to a thread, begin one, or link sessions",
             Tool::ListThreads => "List threads",
             Tool::ReadThread => "Read a thread",
-            Tool::GetReasons => "Read why agents answer or stay silent",
-            Tool::WaitForMessage => "Wait for a message",
-            Tool::CreateThread => "Create a thread",
-            Tool::LinkSessions => "Link sessions",
-            Tool::ListLinks => "List links",
-            Tool::LeaveLink => "Leave a link",
             Tool::Search => "Search all threads",
             Tool::StartGathering => "Start a gathering",
             Tool::GatheringStatus => "Read the state of a gathering",
@@ -83,11 +78,11 @@ impl Tool {
                 "Sends a message of your own to a session or to a thread; give session_id or \
                  thread. Not for answers: when a prompt came to you from here, the last words of \
                  your turn are sent back automatically. Returns {link_id, link_state: created | \
-                 reused | closed | none, delivered_to, thread, event, seq}. If you are a session \
+                 reused | closed | left | none, delivered_to, thread, event, seq}. If you are a session \
                  and do not set `direct`, a separate prompt tells you when the other session has \
                  finished its turn, and get_session_data shows its answer: continue with other \
                  work, or end your turn. A client that is not a session waits with \
-                 wait_for_message."
+                 read_thread and wait_seconds."
             }
             Tool::GetSessionData => {
                 "Returns the input and answers of a session as text, and its current state. The \
@@ -95,7 +90,7 @@ impl Tool {
             }
             Tool::ListSessions => {
                 "Lists the living sessions that you started or share a conversation with, the \
-                 state of each, and the programs that can be started."
+                 state of each, and the programs that can be started; or the links."
             }
             Tool::StartSession => {
                 "Starts an agent in its own terminal, and sends it the message if one is given. If \
@@ -107,7 +102,11 @@ impl Tool {
                 "Ends a session that you started: its program, and its links that have fewer than \
                  two members left. Its messages are kept."
             }
-            Tool::Invite => "Invites a session, or an agent of the server's registry, to a thread.",
+            Tool::Invite => {
+                "Brings agents together. With `thread` and a session, or an agent of the server's \
+                 registry as `client`: invites it to the thread. With `new_thread`: creates a \
+                 thread. With `link`: links two or more sessions. Give exactly one of the three."
+            }
             Tool::ListThreads => {
                 "Lists the threads that you can reach, most recently used first. A thread is a \
                  conversation of people and agents with a title and an id; read_thread reads it, \
@@ -116,35 +115,11 @@ impl Tool {
             Tool::ReadThread => {
                 "Returns messages of a thread with their positions (`seq`): the newest, or those \
                  after a position. `ended`, `stopped` and `thought` mark messages that may be \
-                 incomplete."
-            }
-            Tool::GetReasons => {
-                "Returns which agents were asked about a message of a thread, the reasons and \
-                 outcomes, and why other agents were not asked. `turns` has a row for each turn \
-                 and for each agent that was not asked; `unasked` gives the reason why a message \
-                 asked no agent, and the remedy."
-            }
-            Tool::WaitForMessage => {
-                "Waits for messages in a thread after a position, and returns them as read_thread \
-                 does. If none comes in time, it returns no messages, and you may call it again. \
-                 Use it for answers that do not reach you automatically: to your messages in a \
-                 thread, or to a session if you are not a session. If you are a session, do not \
-                 wait for another session this way: a prompt tells you."
-            }
-            Tool::CreateThread => {
-                "Creates a thread and returns {thread, name, policy}. Add participants with \
-                 invite, also yourself if you want to be asked there."
-            }
-            Tool::LinkSessions => {
-                "Links two or more sessions: from then on, the last words of each member's turn \
-                 reach all other members automatically. An existing link of exactly these members \
-                 is reused. Returns {link, link_state}."
-            }
-            Tool::ListLinks => "Lists the links that you can reach, with their members.",
-            Tool::LeaveLink => {
-                "Removes you from a link, so that you get no more of its messages. The other \
-                 members continue while they are two or more. To end the link for all, use \
-                 send_message with close_link."
+                 incomplete. With `wait_seconds` it waits for a message first: for answers that do \
+                 not reach you automatically, to your messages in a thread, or to a session if you \
+                 are not a session. With `why` it explains a message instead: `turns` has a row \
+                 for each turn and each agent that was not asked, and `unasked` gives the reason \
+                 why the message asked no agent, and the remedy."
             }
             Tool::Search => {
                 "Finds messages in all threads, newest first. All words must be present; \
@@ -170,26 +145,31 @@ impl Tool {
         }
     }
 
-    /// Returns the action of a call. `session` is true if a message goes to a session.
-    pub const fn action(self, session: bool) -> Action {
+    /// Returns the action of a call, and the actions of calls with a certain argument.
+    pub const fn actions(self) -> (Action, &'static [(&'static str, Action)]) {
         match self {
-            Tool::SendMessage if session => Action::SendMessage,
-            Tool::SendMessage | Tool::Invite | Tool::LeaveLink => Action::Post,
-            Tool::GetSessionData => Action::ReadSessionData,
-            Tool::ListSessions => Action::ListSessions,
-            Tool::StartSession => Action::StartSession,
-            Tool::EndSession => Action::EndSession,
-            Tool::ListThreads => Action::ListThreads,
-            Tool::ReadThread | Tool::WaitForMessage => Action::ReadThread,
-            Tool::GetReasons => Action::ListTurns,
-            Tool::CreateThread => Action::BeginThread,
-            Tool::LinkSessions => Action::MakeLink,
-            Tool::ListLinks => Action::ListLinks,
-            Tool::Search => Action::Search,
-            Tool::StartGathering => Action::StartGathering,
-            Tool::GatheringStatus => Action::ReadGathering,
-            Tool::PassPiece => Action::Pass,
+            Tool::SendMessage => (Action::Post, &[("session_id", Action::SendMessage)]),
+            Tool::GetSessionData => (Action::ReadSessionData, &[]),
+            Tool::ListSessions => (Action::ListSessions, &[("links", Action::ListLinks)]),
+            Tool::StartSession => (Action::StartSession, &[]),
+            Tool::EndSession => (Action::EndSession, &[]),
+            Tool::Invite => {
+                (Action::Post, &[("new_thread", Action::BeginThread), ("link", Action::MakeLink)])
+            }
+            Tool::ListThreads => (Action::ListThreads, &[]),
+            Tool::ReadThread => (Action::ReadThread, &[("why", Action::ListTurns)]),
+            Tool::Search => (Action::Search, &[]),
+            Tool::StartGathering => (Action::StartGathering, &[]),
+            Tool::GatheringStatus => (Action::ReadGathering, &[]),
+            Tool::PassPiece => (Action::Pass, &[]),
         }
+    }
+
+    /// Returns the action of a call with these arguments.
+    pub fn action(self, arguments: &Map<String, Value>) -> Action {
+        let (usual, special) = self.actions();
+        let mut named = special.iter().filter(|(name, _)| is_given(arguments.get(*name)));
+        named.next().map_or(usual, |(_, action)| *action)
     }
 
     /// True if a call changes something.
@@ -211,15 +191,12 @@ impl Tool {
             | Tool::ListSessions
             | Tool::ListThreads
             | Tool::ReadThread
-            | Tool::GetReasons
-            | Tool::WaitForMessage
-            | Tool::ListLinks
             | Tool::GatheringStatus
             | Tool::Search => ToolEffect::Reads,
-            Tool::Invite | Tool::CreateThread | Tool::LinkSessions => ToolEffect::Adds,
+            Tool::Invite => ToolEffect::Adds,
             Tool::SendMessage | Tool::PassPiece => ToolEffect::Acts,
             Tool::StartSession | Tool::StartGathering => ToolEffect::Starts,
-            Tool::EndSession | Tool::LeaveLink => ToolEffect::Ends,
+            Tool::EndSession => ToolEffect::Ends,
         }
     }
 
@@ -234,12 +211,6 @@ impl Tool {
             Tool::Invite => arguments::Invite::DESCRIBED,
             Tool::ListThreads => arguments::ListThreads::DESCRIBED,
             Tool::ReadThread => arguments::ReadThread::DESCRIBED,
-            Tool::GetReasons => arguments::GetReasons::DESCRIBED,
-            Tool::WaitForMessage => arguments::WaitForMessage::DESCRIBED,
-            Tool::CreateThread => arguments::CreateThread::DESCRIBED,
-            Tool::LinkSessions => arguments::LinkSessions::DESCRIBED,
-            Tool::ListLinks => arguments::ListLinks::DESCRIBED,
-            Tool::LeaveLink => arguments::LeaveLink::DESCRIBED,
             Tool::Search => arguments::Search::DESCRIBED,
             Tool::StartGathering => arguments::StartGathering::DESCRIBED,
             Tool::GatheringStatus => arguments::GatheringStatus::DESCRIBED,
@@ -298,7 +269,64 @@ impl Tool {
         Described::new(<&str>::from(self), self.description(), self.schema())
             .with_title(self.title())
             .with_annotations(hints)
+            .with_raw_output_schema(self.returns().into())
     }
+
+    /// Returns the JSON Schema of the tool's answers, with their top level only. No field is
+    /// required, because an error has other fields.
+    pub fn returns(self) -> Map<String, Value> {
+        let fields = match self {
+            Tool::SendMessage => fields_of(&[MessageSent::schema(), StartAsked::schema()]),
+            Tool::GetSessionData => fields_of(&[SessionDataAnswer::schema()]),
+            Tool::ListSessions => fields_of(&[SessionList::schema(), LinkList::schema()]),
+            Tool::StartSession => fields_of(&[StartAsked::schema(), SessionStarted::schema()]),
+            Tool::EndSession => fields_of(&[SessionActed::schema()]),
+            Tool::Invite => {
+                let (thread, link) = (ToolInvited::schema(), LinkAnswer::schema());
+                fields_of(&[thread, ToolThreadBegun::schema(), link])
+            }
+            Tool::ListThreads => fields_of(&[ToolThreads::schema()]),
+            Tool::ReadThread => fields_of(&[ToolMessages::schema(), ToolReasons::schema()]),
+            Tool::Search => fields_of(&[SearchAnswer::schema()]),
+            Tool::StartGathering | Tool::GatheringStatus | Tool::PassPiece => {
+                fields_of(&[GatheringAnswer::schema()])
+            }
+        };
+        Map::from_iter([
+            ("type".to_owned(), json!("object")),
+            ("properties".to_owned(), Value::Object(fields)),
+        ])
+    }
+}
+
+/// True if an argument has a value other than `false` and the empty ones.
+fn is_given(argument: Option<&Value>) -> bool {
+    match argument {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(set)) => *set,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Array(items)) => !items.is_empty(),
+        Some(Value::Number(_) | Value::Object(_)) => true,
+    }
+}
+
+/// Returns the fields of answers, each with its type and description. Later answers win if two have
+/// a field.
+fn fields_of(answers: &[RefOr<Schema>]) -> Map<String, Value> {
+    let mut fields = Map::from_iter([(
+        "error".to_owned(),
+        json!({"type": "object", "description": "Only if the call failed: `code` and `message`."}),
+    )]);
+    for answer in answers {
+        let mut answer = serde_json::to_value(answer).unwrap_or_default();
+        let Value::Object(properties) = answer["properties"].take() else { continue };
+        for (name, mut field) in properties {
+            let known = ["type", "description"].map(|key| (key.to_owned(), field[key].take()));
+            let known = known.into_iter().filter(|(_, value)| !value.is_null());
+            fields.insert(name, Value::Object(known.collect()));
+        }
+    }
+    fields
 }
 
 /// Returns a reference page of all tools, after an introduction.
@@ -327,6 +355,12 @@ pub fn page(introduction: &str) -> String {
                 if *required { "yes" } else { "" },
                 means.replace('|', "\\|")
             );
+        }
+        page.push_str("\n| field of the answer | meaning |\n|---|---|\n");
+        let answer = tool.returns();
+        for (name, field) in answer["properties"].as_object().into_iter().flatten() {
+            let means = field["description"].as_str().unwrap_or_default();
+            let _ = writeln!(page, "| `{name}` | {} |", means.replace(['\n', '|'], " "));
         }
     }
     page

@@ -115,11 +115,14 @@ arguments! {
     SendMessage {
         session_id: Option<String> = SESSION_ANYWHERE,
         thread: Option<String> = THREAD,
-        message: Option<String> = "The message. Required, unless you only close a link. Not for \
-            the answer to a prompt, which is sent back automatically.",
+        message: Option<String> = "The message. Required, unless you only close or leave a link. \
+            Not for the answer to a prompt, which is sent back automatically.",
         direct: Option<bool> = DIRECT,
         close_link: Option<bool> = "End the link with that session for all its members. A message \
             in the same call is still delivered.",
+        leave_link: Option<bool> = "Leave the link that `thread` names, after the message if there \
+            is one: you get no more of its messages. The other members continue while they are two \
+            or more.",
         from: Option<String> = FROM,
         key: Option<String> = "A key of your own for this message, new for each message, e.g. a \
             UUID. If the answer is lost, repeat the call with the same key: the message is sent \
@@ -143,6 +146,8 @@ arguments! {
         ended: Option<bool> = "True to include sessions that have ended.",
         computer: Option<String> = "Name of another computer to list its sessions instead, or \
             \"all\".",
+        links: Option<bool> = "True to list the links that you can reach instead, with their \
+            members.",
     }
 }
 
@@ -173,14 +178,27 @@ arguments! {
 arguments! {
     /// Arguments of `invite`.
     Invite {
-        thread: String = THREAD,
-        session: Option<String> = "The session to invite. Either this or `client` is required.",
-        client: Option<String> = "The agent of the server's registry to invite.",
+        thread: Option<String> = THREAD,
+        session: Option<String> = "With `thread`: the session to invite. Either this or `client`.",
+        client: Option<String> = "With `thread`: the agent of the server's registry to invite.",
         participant: Option<String> = "Id of the participant in the thread; the name of the \
             session or client if absent.",
         model: Option<String> = "Name of the agent's model.",
         nickname: Option<String> = "Name for people.",
         roles: Option<Vec<String>> = "Names that the participant shares with others.",
+        new_thread: Option<String> = "Instead of `thread`: the title of a new thread. Invite its \
+            participants with further calls, also yourself if you want to be asked there.",
+        policy: Option<String> = "With `new_thread`: which agents answer: `mention_only` (the \
+            addressed ones; if absent), `hybrid` (the addressed ones, then others that have \
+            something to say), `round_robin` (each once) or `open` (all agents hear each other).",
+        link: Option<Vec<String>> = "Instead of `thread`: the sessions to link, each by its id, \
+            the beginning of its id, or its name. If you are a session, you are included. From \
+            then on, the last words of each member's turn reach all other members automatically. \
+            An existing link of exactly these members is reused.",
+        title: Option<String> = "With `link`: its title; made from the members' names if absent.",
+        max_exchanges_without_human: Option<u32> = "With `link`: maximum number of messages that \
+            members may exchange before a person has to continue, 1 to 200. An existing link \
+            keeps its own.",
         from: Option<String> = FROM,
     }
 }
@@ -200,63 +218,11 @@ arguments! {
         after: Option<u64> = "Only messages after this position, oldest first; the newest messages \
             if absent.",
         limit: Option<u64> = "Maximum number of messages, 1 to 200; 50 if absent.",
-    }
-}
-
-arguments! {
-    /// Arguments of `get_reasons`.
-    GetReasons {
-        thread: String = THREAD,
-        seq: Option<u64> = "Position of the message; the newest message of a person if absent.",
-    }
-}
-
-arguments! {
-    /// Arguments of `wait_for_message`.
-    WaitForMessage {
-        thread: String = THREAD,
-        after: Option<u64> = "Only messages after this position, e.g. the `seq` that send_message \
-            returned; only new messages if absent.",
-        seconds: Option<u64> = "Maximum seconds to wait, 0 to 50; 25 if absent. With 0, the call \
-            returns at once.",
-    }
-}
-
-arguments! {
-    /// Arguments of `create_thread`.
-    CreateThread {
-        name: String = "Title of the thread.",
-        policy: Option<String> = "Which agents answer: `mention_only` (the addressed ones; if \
-            absent), `hybrid` (the addressed ones, then others that have something to say), \
-            `round_robin` (each once) or `open` (all agents hear each other).",
-        from: Option<String> = FROM,
-    }
-}
-
-arguments! {
-    /// Arguments of `link_sessions`.
-    LinkSessions {
-        sessions: Vec<String> = "The sessions to link, each by its id, the beginning of its id, or \
-            its name. If you are a session, you are included.",
-        title: Option<String> = "Title of the link; made from the members' names if absent.",
-        max_exchanges_without_human: Option<u32> = "Maximum number of messages that members may \
-            exchange before a person has to continue, 1 to 200. An existing link of these sessions \
-            keeps its own.",
-        from: Option<String> = FROM,
-    }
-}
-
-arguments! {
-    /// Arguments of `list_links`.
-    ListLinks {
-        session: Option<String> = "Only the links of this session.",
-    }
-}
-
-arguments! {
-    /// Arguments of `leave_link`.
-    LeaveLink {
-        link: String = "The link: its id, or its exact title.",
+        wait_seconds: Option<u64> = "Wait for a message after `after`, or for a new one if that is \
+            absent, 1 to 50 seconds. If none comes in time, there are no messages, and you may \
+            call again.",
+        why: Option<u64> = "Position of a message; 0 for the newest message of a person. Returns \
+            which agents were asked about it, and why others were not, instead of messages.",
     }
 }
 

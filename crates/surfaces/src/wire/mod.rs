@@ -30,6 +30,7 @@ mod link;
 mod error;
 mod follow;
 pub mod arguments;
+mod tool_answers;
 pub mod rpc;
 
 pub use access::{
@@ -87,6 +88,10 @@ pub use session::{
 pub use state::{
     DiscussionState, InvitedEntry, LeftEntry, OpenTurn, ParticipantsState, SwitchState,
     ThreadState, ThreadStateAnswer, UpcomingEntry,
+};
+pub use tool_answers::{
+    SessionStarted, ToolInvited, ToolMessage, ToolMessages, ToolReasons, ToolThread,
+    ToolThreadBegun, ToolThreads,
 };
 pub use turn::{
     NoAgentAsked, PendingAnswers, TurnContext, TurnEntry, TurnEvent, TurnList, UnaskedMessage,

@@ -386,15 +386,17 @@ async fn play(
 }
 
 /// Returns the arguments of a call about one of the four sessions, or about a conversation.
-fn arguments(tool: &str, place: ActionTarget, thread: &str, role: &Role, target: Target) -> Value {
-    let mut arguments = match (tool, place) {
-        ("send_message", ActionTarget::Session(_)) | ("end_session" | "get_session_data", _) => {
+fn arguments(tool: &str, action: Action, thread: &str, role: &Role, target: Target) -> Value {
+    let mut arguments = match (tool, action) {
+        ("send_message", Action::SendMessage) | ("end_session" | "get_session_data", _) => {
             json!({"session_id": target.session()})
         }
-        ("send_message" | "read_thread" | "get_reasons", _) => json!({"thread": thread}),
-        ("wait_for_message", _) => json!({"thread": thread, "seconds": 0}),
+        ("read_thread", Action::ListTurns) => json!({"thread": thread, "why": 0}),
+        ("send_message" | "read_thread", _) => json!({"thread": thread}),
         ("gathering_status" | "pass_piece", _) => json!({"gathering": thread}),
-        ("create_thread", _) => json!({"name": "x"}),
+        ("invite", Action::BeginThread) => json!({"new_thread": "x"}),
+        ("invite", Action::MakeLink) => json!({"link": ["x"], "policy": "refused later"}),
+        ("list_sessions", Action::ListLinks) => json!({"links": true}),
         ("search", _) => json!({"query": "x"}),
         _ => json!({}),
     };
@@ -410,15 +412,15 @@ async fn play_tools(mode: Mode) {
     let board = Board::set(mode).await;
     let mut wrong = Vec::new();
     for (tool, action) in actions_of_tools() {
-        // `invite` and `leave_link` check their target only when the call itself is handled.
-        let place = if ["invite", "leave_link"].contains(&tool) {
+        // `invite` checks its target only when the call itself is handled.
+        let place = if (tool, action) == ("invite", Action::Post) {
             ActionTarget::Reachable
         } else {
             action.acts_on()
         };
         for role in &board.roles {
             for target in targets(role) {
-                let given = arguments(tool, place, board.thread(role, *target), role, *target);
+                let given = arguments(tool, action, board.thread(role, *target), role, *target);
                 let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": given}});
                 let request = as_role(&board.server, role, "POST", "/mcp")
                     .header("accept", "application/json, text/event-stream");

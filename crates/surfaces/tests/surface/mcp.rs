@@ -50,10 +50,35 @@ pub async fn call(server: &Server, token: Option<&str>, tool: &str, arguments: V
         rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     assert_ne!(said["result"]["isError"], true, "{said}");
     let structured = said["result"]["structuredContent"].clone();
+    // Clients compare the answer with the schema that the tool lists.
+    let listed = rpc(server, token, "tools/list", json!({})).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let described = tools.iter().find(|described| described["name"] == tool).unwrap();
+    let fields = described["outputSchema"]["properties"].as_object().unwrap();
+    for (name, value) in structured.as_object().unwrap() {
+        let field = fields.get(name).unwrap_or_else(|| panic!("{tool} lists no {name}"));
+        assert!(is_of(&field["type"], value), "{tool}: {name} is {value}, and {field} is listed");
+    }
     // The text is the same, for clients that ignore structured answers.
     let text = said["result"]["content"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured);
     structured
+}
+
+/// True if a value is of a type of JSON Schema, or of one of several. No type allows all values.
+fn is_of(kind: &Value, value: &Value) -> bool {
+    match kind {
+        Value::Array(kinds) => kinds.iter().any(|kind| is_of(kind, value)),
+        Value::String(kind) => match value {
+            Value::Null => kind == "null",
+            Value::Bool(_) => kind == "boolean",
+            Value::Number(number) => kind == "number" || kind == "integer" && number.is_u64(),
+            Value::String(_) => kind == "string",
+            Value::Array(_) => kind == "array",
+            Value::Object(_) => kind == "object",
+        },
+        _ => kind.is_null(),
+    }
 }
 
 /// Calls a tool that must refuse. Returns the code.
@@ -102,18 +127,14 @@ async fn tools_describe_themselves() {
         "invite",
         "list_threads",
         "read_thread",
-        "get_reasons",
-        "wait_for_message",
-        "create_thread",
-        "link_sessions",
-        "list_links",
-        "leave_link",
         "search",
         "start_gathering",
         "gathering_status",
         "pass_piece",
     ];
     assert_eq!(names, expected);
+    // The list stands in the prompt of each agent.
+    assert!(names.len() <= 12 && listed.to_string().len() < 32_000);
     for tool in tools {
         let schema = &tool["inputSchema"];
         assert_eq!(
@@ -331,18 +352,18 @@ async fn a_model_is_told_why_agents_are_silent() {
     let thread = server.thread("mention_only").await;
     server.invite(&thread, "a", "demo").await;
     let first = server.say(&thread, "user", "hello").await;
-    let reasons = call(&server, None, "get_reasons", json!({"thread": thread})).await;
+    let reasons = call(&server, None, "read_thread", json!({"thread": thread, "why": 0})).await;
     let [unasked] = &reasons["unasked"].as_array().unwrap()[..] else { panic!("{reasons}") };
     assert_eq!((&unasked["reason"], &reasons["turns"]), (&json!("no_agent_named"), &json!([])));
     server.control(&thread, json!({"mute": ["a"]})).await;
     server.say(&thread, "user", "@a hello").await;
-    let reasons = call(&server, None, "get_reasons", json!({"thread": thread})).await;
+    let reasons = call(&server, None, "read_thread", json!({"thread": thread, "why": 0})).await;
     assert_eq!(reasons["turns"][0]["why_not"], "muted", "{reasons}");
-    let older = json!({"thread": thread, "seq": first["seq"]});
-    let reasons = call(&server, None, "get_reasons", older).await;
+    let older = json!({"thread": thread, "why": first["seq"]});
+    let reasons = call(&server, None, "read_thread", older).await;
     assert_eq!(reasons["message"], first["id"]);
-    let beyond = json!({"thread": thread, "seq": 99});
-    assert_eq!(refused(&server, None, "get_reasons", beyond).await, "unknown_event");
+    let beyond = json!({"thread": thread, "why": 99});
+    assert_eq!(refused(&server, None, "read_thread", beyond).await, "unknown_event");
 }
 
 #[tokio::test]
@@ -381,47 +402,42 @@ async fn sessions_link_themselves_and_leave() {
     }
     server.introduce(&["ann", "ben", "cal"]).await;
     let (ann, ben) = (stage.token("ann"), stage.token("ben"));
-    let made = call(
-        &server,
-        Some(&ann),
-        "link_sessions",
-        json!({"sessions": ["ben", "cal"], "title": "All"}),
-    )
-    .await;
+    let made =
+        call(&server, Some(&ann), "invite", json!({"link": ["ben", "cal"], "title": "All"})).await;
     assert_eq!(
         (&made["link_state"], made["link"]["members"].as_array().unwrap().len()),
         (&json!("created"), 3),
         "{made}"
     );
-    let again =
-        call(&server, Some(&ben), "link_sessions", json!({"sessions": ["ann", "cal", "ben"]}))
-            .await;
+    let again = call(&server, Some(&ben), "invite", json!({"link": ["ann", "cal", "ben"]})).await;
     assert_eq!(
         (&again["link_state"], &again["link"]["id"]),
         (&json!("reused"), &made["link"]["id"])
     );
-    let listed = call(&server, Some(&ben), "list_links", json!({})).await;
+    let listed = call(&server, Some(&ben), "list_sessions", json!({"links": true})).await;
     assert_eq!(listed["links"][0]["id"], made["link"]["id"]);
-    assert_eq!(
-        call(&server, Some(&ben), "leave_link", json!({"link": made["link"]["id"]})).await["left"],
-        true
-    );
-    let left = call(&server, Some(&ann), "list_links", json!({})).await;
+    let leave = json!({"thread": made["link"]["id"], "message": "Goodbye.", "leave_link": true});
+    let left = call(&server, Some(&ben), "send_message", leave).await;
+    assert_eq!((&left["link_state"], &left["link_id"]), (&json!("left"), &made["link"]["id"]));
+    let words = call(&server, Some(&ann), "read_thread", json!({"thread": made["link"]["id"]}));
+    assert_eq!(words.await["messages"][0]["text"], "Goodbye.");
+    let left = call(&server, Some(&ann), "list_sessions", json!({"links": true})).await;
     assert_eq!(left["links"][0]["members"].as_array().unwrap().len(), 2, "{left}");
-    assert!(
-        !refused(&server, Some(&ben), "leave_link", json!({"link": made["link"]["id"]}))
-            .await
-            .is_empty(),
-        "it is in none"
-    );
-    let thread = server.thread("open").await;
-    assert!(!refused(&server, Some(&ann), "leave_link", json!({"link": thread})).await.is_empty());
-    let alone = json!({"name": "link_sessions", "arguments": {"sessions": []}});
+    for (token, thread) in
+        [(&ben, made["link"]["id"].clone()), (&ann, server.thread("open").await.into())]
+    {
+        let leave = json!({"thread": thread, "leave_link": true});
+        let code = refused(&server, Some(token), "send_message", leave).await;
+        assert!(["session_conflict", "thread_not_found"].contains(&code.as_str()), "{code}");
+    }
+    let both = json!({"link": ["ben"], "thread": made["link"]["id"]});
+    assert_eq!(refused(&server, Some(&ann), "invite", both).await, "invalid_field");
+    let alone = json!({"name": "invite", "arguments": {"link": ["ann"]}});
     let said = rpc(&server, Some(&ann), "tools/call", alone).await;
     let error = &said["result"]["structuredContent"]["error"];
     assert_eq!(error["code"], "invalid_field");
     // The refusal names the argument of the tool, not the field of the route.
-    assert!(error["message"].as_str().unwrap().starts_with("'sessions' must name"), "{said}");
+    assert!(error["message"].as_str().unwrap().starts_with("'link' must name"), "{said}");
 }
 
 #[tokio::test]
@@ -429,7 +445,7 @@ async fn a_thread_is_begun_and_waited_in() {
     let (server, stage) = Server::with_terminals().await;
     server.session("planner").await;
     let token = stage.token("planner");
-    let made = call(&server, Some(&token), "create_thread", json!({"name": "Plans"})).await;
+    let made = call(&server, Some(&token), "invite", json!({"new_thread": "Plans"})).await;
     assert_eq!((&made["name"], &made["policy"]), (&json!("Plans"), &json!("mention_only")));
     call(
         &server,
@@ -439,12 +455,12 @@ async fn a_thread_is_begun_and_waited_in() {
     )
     .await;
     assert_eq!(
-        refused(&server, Some(&token), "create_thread", json!({"name": "x", "policy": "loud"}))
+        refused(&server, Some(&token), "invite", json!({"new_thread": "x", "policy": "loud"}))
             .await,
         "invalid_policy"
     );
     let nothing =
-        call(&server, Some(&token), "wait_for_message", json!({"thread": "Plans", "seconds": 0}))
+        call(&server, Some(&token), "read_thread", json!({"thread": "Plans", "wait_seconds": 0}))
             .await;
     assert_eq!(nothing["messages"], json!([]));
     let said = call(
@@ -454,14 +470,14 @@ async fn a_thread_is_begun_and_waited_in() {
         json!({"thread": "Plans", "message": "Where are we?"}),
     )
     .await;
-    let wait = json!({"thread": "Plans", "after": said["seq"], "seconds": 50});
-    let (waited, _) = tokio::join!(call(&server, Some(&token), "wait_for_message", wait), async {
+    let wait = json!({"thread": "Plans", "after": said["seq"], "wait_seconds": 50});
+    let (waited, _) = tokio::join!(call(&server, Some(&token), "read_thread", wait), async {
         let thread = made["thread"].as_str().unwrap();
         server.say(thread, "user", "Here.").await
     });
     assert_eq!(waited["messages"][0]["text"], "Here.", "{waited}");
     assert_eq!(
-        refused(&server, None, "wait_for_message", json!({"thread": "Plans", "seconds": 51})).await,
+        refused(&server, None, "read_thread", json!({"thread": "Plans", "wait_seconds": 51})).await,
         "invalid_field"
     );
     // A session's name stands for its home, as in `send_message`.

@@ -162,7 +162,7 @@ async fn tools_warn_of_tools_and_name_a_person_for_what_only_people_do() {
     let (server, _stage) = Server::with_terminals().await;
     let thread = server.thread("mention_only").await;
     server.say(&thread, "user", "hello").await;
-    let reasons = call(&server, None, "get_reasons", json!({"thread": thread})).await;
+    let reasons = call(&server, None, "read_thread", json!({"thread": thread, "why": 0})).await;
     assert_eq!(reasons["unasked"][0]["cure"], "Invite one: `invite`.", "{reasons}");
     let arguments = json!({"thread": thread, "client": "stranger", "from": "planner"});
     let invited = call(&server, None, "invite", arguments).await;

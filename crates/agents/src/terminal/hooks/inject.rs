@@ -31,14 +31,11 @@ pub(crate) const TOOLS: &str = "moothall";
 
 /// The tools of this server that change nothing. A program in a session uses them unasked: they
 /// read what its session may read.
-pub const READING_TOOLS: [&str; 9] = [
+pub const READING_TOOLS: [&str; 6] = [
     "get_session_data",
     "list_sessions",
     "list_threads",
     "read_thread",
-    "get_reasons",
-    "wait_for_message",
-    "list_links",
     "gathering_status",
     "search",
 ];

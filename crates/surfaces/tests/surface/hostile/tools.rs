@@ -12,15 +12,10 @@ fn smallest(tool: &str, hall: &Hall) -> Value {
         "get_session_data" | "end_session" => json!({"session_id": session}),
         "start_session" => json!({"client": "demo"}),
         "invite" => json!({"thread": thread, "client": "echo"}),
-        "read_thread" | "get_reasons" | "wait_for_message" => json!({"thread": thread}),
-        "create_thread" => json!({"name": "new"}),
-        "link_sessions" => json!({"sessions": ["ben"]}),
-        "leave_link" => json!({"link": hall.link}),
+        "read_thread" => json!({"thread": thread}),
         "start_gathering" => gathering(),
         "search" => json!({"query": "hello"}),
-        "gathering_status" | "pass_piece" | "list_sessions" | "list_threads" | "list_links" => {
-            json!({})
-        }
+        "gathering_status" | "pass_piece" | "list_sessions" | "list_threads" => json!({}),
         _ => panic!("write the smallest arguments of {tool} here"),
     }
 }
@@ -91,11 +86,7 @@ async fn the_smallest_arguments_are_taken_by_every_tool() {
     let hall = Hall::open().await;
     for described in tools(&hall).await {
         let tool = described["name"].as_str().unwrap();
-        let mut arguments = smallest(tool, &hall);
-        if tool == "wait_for_message" {
-            arguments["seconds"] = json!(0);
-        }
-        let (_, said) = call(&hall, tool, arguments).await;
+        let (_, said) = call(&hall, tool, smallest(tool, &hall)).await;
         let code = said["error"]["code"].as_str();
         let taken = match (tool, code) {
             // A session cannot end a session that it did not start, and is not in a gathering here.
