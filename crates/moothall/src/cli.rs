@@ -550,6 +550,7 @@ pub enum Command {
     #[command(subcommand, after_help = examples(&[
         ("moothall config check", "report errors and warnings"),
         ("moothall config show --origin", "all settings and their origins"),
+        ("moothall config example", "all keys, with their meanings"),
         ("moothall config schema > moothall.schema.json", "for an editor that completes TOML"),
     ]))]
     Config(ConfigAction),

@@ -35,6 +35,8 @@ pub enum ConfigAction {
     Check(ConfigFile),
     /// Print the JSON Schema of the configuration, for editors
     Schema,
+    /// Print an example with all keys, their meanings and defaults
+    Example,
     /// Print all settings; secrets are shown as the start of their hash
     Show {
         #[command(flatten)]

@@ -15,6 +15,13 @@ use crate::paint::{Printer, Style};
 use crate::place::USUAL_BIND;
 use crate::reach::Reach;
 
+/// True if cargo built this program where it lies: the reader has the sources, and may lack an
+/// installed program.
+fn built_here() -> bool {
+    let program = std::env::current_exe().unwrap_or_default();
+    program.with_file_name(".cargo-lock").exists()
+}
+
 /// Facts about a starting server, for its announcement.
 pub struct Doors<'a> {
     /// Address and port on which the server listens.
@@ -84,10 +91,13 @@ impl Doors<'_> {
         } else {
             format!(" --server {}", self.reach.here)
         };
+        let next = if built_here() {
+            "Next, in another terminal (replace moothall with cargo run --release --):"
+        } else {
+            "Next, in another terminal:"
+        };
         let mut steps = vec![
-            "Next, in another terminal (from the sources, replace moothall with cargo run \
-             --release --):"
-                .to_owned(),
+            next.to_owned(),
             format!("  moothall{elsewhere} new \"First talk\""),
             format!("  moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"),
         ];

@@ -12,6 +12,7 @@ pub fn run(action: &ConfigAction, printer: &Printer) -> Result<(), Fault> {
     match action {
         ConfigAction::Check(file) => check(file, printer),
         ConfigAction::Schema => schema(printer),
+        ConfigAction::Example => config::example().lines().try_for_each(|line| printer.line(line)),
         ConfigAction::Show { file, origin } => show(file, *origin, printer),
     }
 }
@@ -68,7 +69,7 @@ fn show(file: &ConfigFile, origin: bool, printer: &Printer) -> Result<(), Fault>
         return printer.object(&json!({ "settings": settings }));
     }
     if settings.is_empty() {
-        note("No key is set; for the defaults, see moothall.example.toml");
+        note("No key is set; for the defaults, see `moothall config example`");
     }
     settings.iter().try_for_each(|setting| printer.line(&row(setting, origin, printer)))
 }

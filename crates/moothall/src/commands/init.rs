@@ -93,7 +93,7 @@ fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
 fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String {
     let mode = moothall_engine::access::Mode::from(choices.mode);
     let mut text = format!(
-        "# Moothall's configuration. Every key has a default; moothall.example.toml describes them all.\n\n[server]\nbind = {:?}\nmode = \"{mode}\"\n",
+        "# Moothall's configuration. Every key has a default; `moothall config example` describes them all.\n\n[server]\nbind = {:?}\nmode = \"{mode}\"\n",
         choices.bind
     );
     if choices.mode == Mode::Token {

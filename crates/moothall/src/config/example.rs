@@ -21,7 +21,6 @@ pub(super) struct Section {
     pub(super) entries: &'static [Entry],
 }
 
-#[cfg(test)]
 const HEADER: &str = "\
 # Moothall's configuration. Every key is optional; a line that begins with `# key =` shows a default or an example.
 #
@@ -513,8 +512,7 @@ pub(super) fn sections() -> Vec<Section> {
 }
 
 /// Generates `moothall.example.toml`.
-#[cfg(test)]
-fn example() -> String {
+pub fn example() -> String {
     let mut text = HEADER.to_owned();
     for section in sections() {
         let head = if section.title.contains('.') { "# " } else { "" };

@@ -27,6 +27,7 @@ use toml::de::DeValue;
 use crate::fault::{Exit, Fault};
 use document::names_a_secret;
 pub use document::{Document, Entries, Node, Variables, nearest};
+pub use example::example;
 pub use restart::{StartupValues, needs_restart};
 pub use schema::schema;
 

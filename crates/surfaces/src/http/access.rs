@@ -20,6 +20,7 @@ use moothall_engine::access::{Access, Caller, Reach, Revocations, Scope};
 use moothall_engine::door::{Action, ActionTarget, Door, Need};
 use moothall_kernel::ids::StreamId;
 
+use super::observe::note_caller;
 use super::{App, UnknownPeerRights};
 use crate::error::{ApiError, ApiResult, Code, RefusalNote, reword_for_reader};
 use crate::mcp;
@@ -220,7 +221,8 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
         }
         Err((caller, error)) => (caller, None, error.into_response()),
     };
-    let response = reword_for_reader(response, Reader::over_http(&caller));
+    let mut response = reword_for_reader(response, Reader::over_http(&caller));
+    note_caller(&mut response, &caller);
     if let Some(RefusalNote(briefly)) = response.extensions().get() {
         app.access.record_refusal(&caller, format!("{method} {template}: {briefly}")).await;
     }
