@@ -411,7 +411,7 @@ pub(crate) fn within(key: &'static str, value: f64, max: f64) -> Result<f64, Con
     }
 }
 
-pub(crate) fn positive<N: Default + PartialEq>(
+pub(crate) fn tokens_above_zero<N: Default + PartialEq>(
     key: &'static str,
     tokens: N,
 ) -> Result<N, ConfigFault> {

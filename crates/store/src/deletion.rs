@@ -32,12 +32,12 @@ pub(crate) fn begin(conn: &Connection, stream: &StreamId, key: i64) -> Result<()
     settle_deliveries(conn, key)
 }
 
-/// Fails the commands that the stream still owes to other streams. Removes their words, those of
-/// rows for computers, and the evidence of settled deliveries. Prompts and cancellations contain no
-/// words. Their delivery handler finds the stream deleted.
+/// Fails the commands that the stream still owes to other streams, and removes their words. Removes
+/// the words of open rows for computers too; these rows stay open. Removes the evidence of all
+/// settled deliveries. Prompts and cancellations contain no words; their handler finds the stream
+/// deleted.
 fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
-    let sql = "UPDATE deliveries SET state = ?2, evidence = 'its conversation was deleted'
-        WHERE stream = ?1 AND state < ?3 AND target GLOB 'stream:*' RETURNING id";
+    let sql = "UPDATE deliveries SET state = ?2 WHERE stream = ?1 AND state < ?3 AND target GLOB 'stream:*' RETURNING id";
     let (failed, settled) = (code_of(DeliveryState::Failed), code_of(DeliveryState::Done));
     let mut owed = conn.prepare_cached(sql)?;
     let ids: Vec<u64> = owed

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use moothall_engine::run_once::RunOnce;
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 
-use crate::config::{AgentConfig, ConfigFault, positive, within};
+use crate::config::{AgentConfig, ConfigFault, tokens_above_zero, within};
 use crate::llm::{self, Llm, LlmSpec};
 use crate::runtimes::RuntimeEntry;
 
@@ -78,14 +78,17 @@ impl AgentConfig {
             api_key,
             system: self.system.clone(),
             timeout: self.time_limit()?,
-            max_tokens: self.max_tokens.map(|tokens| positive("max_tokens", tokens)).transpose()?,
+            max_tokens: self
+                .max_tokens
+                .map(|tokens| tokens_above_zero("max_tokens", tokens))
+                .transpose()?,
             temperature: self
                 .temperature
                 .map(|value| within("temperature", value, 2.0))
                 .transpose()?,
-            context_tokens: self
-                .context_tokens
-                .map_or(Ok(llm::CONTEXT_TOKENS), |tokens| positive("context_tokens", tokens))?,
+            context_tokens: self.context_tokens.map_or(Ok(llm::CONTEXT_TOKENS), |tokens| {
+                tokens_above_zero("context_tokens", tokens)
+            })?,
             thinks_first: self.thinks_first.unwrap_or_default(),
             price_input: prices.input,
             price_output: prices.output,

@@ -58,18 +58,19 @@ struct ModelCall {
 /// The audience of an answer while it streams: a summary has none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StreamAudience {
-    ByAll,
-    ByNobody,
+    Everyone,
+    NoReader,
 }
 
 impl StreamAudience {
-    /// Marks the point before a piece of an answer is reported, given the text reported so far.
+    /// A place where a test can kill the server: before a piece of an answer is reported. `text`
+    /// is the text that was reported so far.
     fn crash_point(self, text: &str) {
         match self {
-            StreamAudience::ByAll => {
+            StreamAudience::Everyone => {
                 crash::point(if text.is_empty() { "model_first_word" } else { "model_mid_stream" })
             }
-            StreamAudience::ByNobody => {}
+            StreamAudience::NoReader => {}
         }
     }
 }
@@ -140,7 +141,7 @@ impl<'a> Turn<'a> {
         loop {
             self.tries += 1;
             self.ended = None;
-            let asked = self.ask(&request, StreamAudience::ByAll).await;
+            let asked = self.ask(&request, StreamAudience::Everyone).await;
             let wait = asked.as_ref().err().and_then(|trouble| self.wait_after(trouble.again));
             let (Err(trouble), Some(wait)) = (&asked, wait) else {
                 admission.tell(&asked);
@@ -197,7 +198,7 @@ impl<'a> Turn<'a> {
             (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.provider());
         let request = plan.request(&self.job.name);
         let Ok(asked) =
-            tokio::time::timeout(limit, self.ask(&request, StreamAudience::ByNobody)).await
+            tokio::time::timeout(limit, self.ask(&request, StreamAudience::NoReader)).await
         else {
             return Err(Fault::new(
                 "timeout",
@@ -261,9 +262,13 @@ impl<'a> Turn<'a> {
         let silence = (Duration::from_millis(self.job.limit.0) / 2).min(SILENCE_MAX);
         let answer = ModelAnswer::to(client, &llm.target, request, &settings, silence).await;
         let answer = answer.map_err(|broken| ProviderError::of(broken, &llm.target))?;
-        crash::point(if heard == StreamAudience::ByAll { "model_asked" } else { "summary_asked" });
+        crash::point(if heard == StreamAudience::Everyone {
+            "model_asked"
+        } else {
+            "summary_asked"
+        });
         let said = self.read(answer, silence, heard).await;
-        crash::point(if heard == StreamAudience::ByAll {
+        crash::point(if heard == StreamAudience::Everyone {
             "model_answered"
         } else {
             "summary_answered"
@@ -350,7 +355,7 @@ impl<'a> Turn<'a> {
             Part::Failure(value) if self.answer_facts().ended.is_none() => {
                 return Err(self.interrupted(reported_error(&value, &self.llm.target)));
             }
-            Part::Thoughts(piece) if heard == StreamAudience::ByAll => self.think(&piece),
+            Part::Thoughts(piece) if heard == StreamAudience::Everyone => self.think(&piece),
             Part::AllWords(_)
             | Part::Failure(_)
             | Part::Thoughts(_)
@@ -404,12 +409,12 @@ impl<'a> Turn<'a> {
         words: &mut ModelWords,
         heard: StreamAudience,
     ) {
-        if heard == StreamAudience::ByAll && !part.thoughts.is_empty() {
+        if heard == StreamAudience::Everyone && !part.thoughts.is_empty() {
             self.think(&part.thoughts);
         }
         words.thoughts.push_str(&part.thoughts);
         words.text.push_str(&part.words);
-        if heard == StreamAudience::ByAll && !part.words.is_empty() {
+        if heard == StreamAudience::Everyone && !part.words.is_empty() {
             self.shown = true;
             self.tell_usage();
             self.out.report(Report::Delta(part.words));
@@ -435,7 +440,7 @@ impl<'a> Turn<'a> {
         self.remark(&seen);
         // If a model put its whole answer into its thoughts, they are the answer, unless it may
         // pass. A summary is never made of thoughts.
-        let only_thought = heard == StreamAudience::ByAll
+        let only_thought = heard == StreamAudience::Everyone
             && matches!(ended, Ending::Stop | Ending::Length)
             && is_empty_looking(&words.text)
             && !is_empty_looking(&words.thoughts);

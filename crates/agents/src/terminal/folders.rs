@@ -70,8 +70,8 @@ async fn of_own_user(folder: &Path) -> io::Result<Vec<FolderEntry>> {
     read.await.map_err(io::Error::other)?
 }
 
-/// Reads a folder as another user, whose rights the server's own must not replace. Links to folders
-/// are left out.
+/// Reads a folder with `find` as another user, so that nothing is listed that this user cannot
+/// read. Links to folders are left out.
 async fn of_account(folder: &Path, account: &Account) -> io::Result<Vec<FolderEntry>> {
     let folders = find(folder, account, &["-maxdepth", "1", "-type", "d"]).await?;
     let repositories = find(folder, account, &["-maxdepth", "2", "-name", REPOSITORY]).await?;

@@ -121,7 +121,7 @@ impl Hall {
     }
 }
 
-/// Returns the refusal of a link whose member on a third computer could not be had.
+/// Returns the refusal of a proposed link, because a third computer did not confirm its session.
 fn refusal_of_third(error: ComputerError) -> RemoteRefusal {
     match error {
         ComputerError::Refused { name, refusal: RemoteRefusal { kind, message } } => {

@@ -40,7 +40,8 @@ struct CallReservation {
 
 /// The reply to a turn that asks for money.
 enum MoneyReply {
-    /// The call may begin. If a budget limits it, this is its maximum cost.
+    /// The call may begin, for at most this amount. `None` if no budget limits it, or if its cost
+    /// is unknown.
     Begin(Option<u64>),
     /// The turn waits, because calls in progress may leave enough money.
     Wait(Option<Shortage>),
@@ -223,8 +224,9 @@ impl Drop for QueuedTurn<'_> {
 }
 
 impl TurnPayer {
-    /// Reserves the maximum cost of a call. Waits if calls in progress may leave enough money.
-    /// Returns the maximum that the call may cost, if a budget limits it.
+    /// Reserves the maximum cost of a call, or what is left if no other call is charged to that
+    /// budget. Waits while the end of another call may leave enough. Returns the reserved amount;
+    /// `None` if no budget of money applies, or if the maximum cost is unknown.
     ///
     /// # Errors
     /// `over_budget` if the budget is spent and no call in progress can leave any of it.

@@ -167,8 +167,9 @@ pub trait Reporter: Send + Sync + 'static {
     /// Reports about the turn for which this reporter was made.
     fn report(&self, report: Report);
 
-    /// Reserves the maximum cost of the turn before it begins. Waits if other calls may leave
-    /// enough money. Returns the maximum cost in millionths of the currency, if a budget limits it.
+    /// Reserves the maximum cost of the turn before it begins, or what is left of the budget.
+    /// Waits while the end of another call may leave enough. Returns the reserved amount in
+    /// millionths of the currency; `None` if no budget applies, or if the cost is unknown.
     ///
     /// # Errors
     /// `over_budget` if the budget is spent.

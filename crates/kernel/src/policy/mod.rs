@@ -35,7 +35,7 @@ pub(crate) struct Rules {
     pub(crate) on_posted: fn(&mut Decider<'_>, &WakingWords),
     /// Handles a message taken from the queue. The policy may have changed since it was queued.
     pub(crate) on_taken: fn(&mut Decider<'_>, &WakingWords),
-    /// Handles an agent's message.
+    /// Handles an agent's message, or a person's words in a gathering.
     pub(crate) on_reply: fn(&mut Decider<'_>, &WakingWords),
     /// Moves the floor one step. Returns false if the floor has to wait.
     pub(crate) step: fn(&mut Decider<'_>) -> bool,

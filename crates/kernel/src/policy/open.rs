@@ -69,10 +69,12 @@ impl Decider<'_> {
         }
     }
 
-    /// Records for each agent that a guard holds, if a person's words may not wake it.
+    /// If a guard holds the conversation and the words are unproven, records for each agent that
+    /// they do not wake it.
     fn tell_held(&mut self, spoken: &WakingWords) {
         for id in nominate(self.state, spoken).polled {
             if self.unable(&id).is_none() {
+                // Only for the record that it makes: `step_open` grants the turns.
                 self.may_wake(spoken, &id);
             }
         }

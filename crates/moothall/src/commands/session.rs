@@ -24,8 +24,8 @@ fn path(session: &str, rest: &str) -> String {
     format!("/sessions/{}/{rest}", segment(session))
 }
 
-/// Starts a program in a session, and attaches to it at a terminal unless `--detach` is given. If
-/// the start needs an approval, prints the id of the permission request.
+/// Starts a program in a session and attaches to it, if this is a terminal and neither `--detach`
+/// nor `--json` is given. If the start needs an approval, prints the id of the permission request.
 pub async fn run(context: &Context, args: &Run) -> Result<(), Fault> {
     let new = NewSession {
         client: args.client.clone(),

@@ -222,6 +222,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameGuard<S> {
     }
 }
 
+/// Writes pass unchecked: these frames are the server's own.
 impl<S: AsyncWrite + Unpin> AsyncWrite for FrameGuard<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,

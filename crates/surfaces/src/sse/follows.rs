@@ -258,6 +258,8 @@ impl SourceReader {
         }
     }
 
+    /// Opens a thread at a position, by default its head. The bytes end when the thread leaves the
+    /// caller's reach.
     async fn follow_thread(
         &self,
         stream: &StreamId,

@@ -80,27 +80,27 @@ impl Spool {
     /// Reads all present reports, between the start and the resuming of sessions, so that their
     /// programs' reports are known by then. Returns `false` if a report has to wait.
     pub async fn catch_up(&self, sink: &Arc<dyn HookSink>) -> bool {
-        let mut at_work = ReportReaders::new(&self.folder, sink);
-        at_work.look_at_all();
-        while at_work.next().await {}
-        at_work.nothing_waits()
+        let mut readers = ReportReaders::new(&self.folder, sink);
+        readers.look_at_all();
+        while readers.next().await {}
+        readers.nothing_waits()
     }
 
     /// Reads reports and answers hooks until the future is dropped.
     pub async fn run(&self, sink: Arc<dyn HookSink>) {
-        let (rings, mut rung) = mpsc::channel(CALLERS_MAX);
-        let mut at_work = ReportReaders::new(&self.folder, &sink);
+        let (notify, mut notified) = mpsc::channel(CALLERS_MAX);
+        let mut readers = ReportReaders::new(&self.folder, &sink);
         let mut callers = JoinSet::new();
-        let mut looks = tokio::time::interval(LOOK_EVERY);
+        let mut every = tokio::time::interval(LOOK_EVERY);
         loop {
             tokio::select! {
-                _ = looks.tick() => at_work.look_at_all(),
-                Some(session) = rung.recv() => at_work.look_at(session),
-                // Without a running task `next` returns `false`, which only disables this branch.
-                true = at_work.next() => {}
+                _ = every.tick() => readers.look_at_all(),
+                Some(session) = notified.recv() => readers.look_at(session),
+                // `next` returns `false` if no reader runs; the branch is then only disabled.
+                true = readers.next() => {}
                 Some(_) = callers.join_next() => {}
                 Ok((stream, _)) = self.listener.accept(), if callers.len() < CALLERS_MAX => {
-                    callers.spawn(attend(stream, sink.clone(), rings.clone()));
+                    callers.spawn(attend(stream, sink.clone(), notify.clone()));
                 }
             }
         }

@@ -399,7 +399,7 @@ fn steps(line: &Value) -> Vec<Step> {
     let step = |block: &Value| match word(block, "type") {
         "text" => Some(Step::Words(word(block, "text").to_owned())),
         "tool_use" => Some(Step::Call(word(block, "name").to_owned())),
-        "tool_result" => Some(Step::Answer),
+        "tool_result" => Some(Step::ToolResult),
         _ => None,
     };
     blocks.iter().filter(|_| is_own(line)).filter_map(step).collect()

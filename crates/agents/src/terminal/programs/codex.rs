@@ -340,7 +340,7 @@ fn steps(line: &Value) -> Vec<Step> {
     let step = match word(noted, "type") {
         "message" if word(noted, "role") == "assistant" => codex_message(noted).map(Step::Words),
         kind if kind.ends_with("_call") => Some(Step::Call(word(noted, "name").to_owned())),
-        kind if kind.ends_with("_output") => Some(Step::Answer),
+        kind if kind.ends_with("_output") => Some(Step::ToolResult),
         _ => None,
     };
     step.into_iter().collect()

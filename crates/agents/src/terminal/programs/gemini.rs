@@ -317,7 +317,7 @@ fn steps(line: &Value) -> Vec<Step> {
             let calls = calls.map(|call| Step::Call(word(call, "name").to_owned()));
             std::iter::once(Step::Words(words(&line["content"]))).chain(calls).collect()
         }
-        "user" => vec![Step::Answer],
+        "user" => vec![Step::ToolResult],
         _ => Vec::new(),
     }
 }

@@ -17,11 +17,12 @@ pub(crate) enum Step {
     Words(String),
     /// A call of the tool of this name.
     Call(String),
-    /// A tool's answer.
-    Answer,
+    /// The result of a tool.
+    ToolResult,
 }
 
-/// Returns the words right before the newest pass in the steps of one turn.
+/// Returns the words right before a call of `pass_piece`, since the last result of a tool: of the
+/// newest such call in a turn that has any.
 pub(super) fn before_pass(steps: impl Iterator<Item = Step>) -> Option<String> {
     let (mut before, mut found) = (Vec::<String>::new(), None);
     for step in steps {
@@ -33,7 +34,7 @@ pub(super) fn before_pass(steps: impl Iterator<Item = Step>) -> Option<String> {
                 found = Some(before.join("\n\n"));
             }
             Step::Call(_) => {}
-            Step::Answer => before.clear(),
+            Step::ToolResult => before.clear(),
         }
     }
     found
@@ -73,7 +74,7 @@ mod tests {
     fn of(steps: &[&str]) -> Option<String> {
         let read = |step: &&str| match (step.strip_prefix('!'), *step) {
             (Some(tool), _) => Step::Call(tool.to_owned()),
-            (None, "=") => Step::Answer,
+            (None, "=") => Step::ToolResult,
             (None, words) => Step::Words(words.to_owned()),
         };
         before_pass(steps.iter().map(read))

@@ -95,7 +95,8 @@ impl Search {
     }
 }
 
-/// Collects the records below a folder, in descending order of folder names.
+/// Collects the files below a folder that may be records, in descending order of names, until
+/// [`ENTRIES_MAX`] entries were visited.
 fn collect(
     folder: &Path,
     recording: &RecordSpec,

@@ -126,9 +126,9 @@ impl NameMatch<'_> {
 }
 
 /// Returns each name of a participant: its id, nickname, first word of that, roles, client and
-/// model; and if it is of another computer, its name with that computer and without it. Written
-/// without it, the name is as good as that of a participant of this computer, so that a name which
-/// both bear asks back.
+/// model; and if it is of another computer, its name with that computer and without it. The
+/// name without the computer has the same rank as an id here: if a participant here has it too, the
+/// server asks which one is meant.
 fn names_of(bearer: Bearer<'_>) -> impl Iterator<Item = Name<'_>> {
     let profile = bearer.profile;
     let nickname = profile.nickname.as_deref();

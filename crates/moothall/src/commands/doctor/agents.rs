@@ -128,6 +128,8 @@ impl Runs {
         findings
     }
 
+    /// Returns the account of `run_as`, or the reason why this process may not start programs as
+    /// it; `None` without `run_as`.
     fn account(&self) -> Option<Result<Account, String>> {
         let user = self.run_as.as_deref()?;
         Some(
