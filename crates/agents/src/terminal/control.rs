@@ -87,7 +87,8 @@ impl Control {
         }
     }
 
-    /// Runs two commands without another one between them, and waits once.
+    /// Runs two commands, the second right after the first, and waits once. A command of another
+    /// caller may come between them.
     pub(super) async fn run_both(
         &self,
         first: &TmuxCommand,

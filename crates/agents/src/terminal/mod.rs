@@ -177,7 +177,7 @@ impl TmuxHost {
         self.known().get(client).map_or(Vendor::Other, |program| program.vendor)
     }
 
-    /// Returns the view of a pane and checks its process, both from the same moment.
+    /// Returns the view of a pane and checks its process, both from nearly the same moment.
     async fn look(
         &self,
         control: &Control,
