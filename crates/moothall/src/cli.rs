@@ -25,8 +25,8 @@ pub use self::about::{
     Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
 };
 pub use self::access::{
-    AgentCommand, AgentNames, Agents, AppCommand, AppGiven, AppId, Apps, Invitation, Join,
-    NewInvitation, NewToken, RevokedToken, Token, TokenId,
+    AgentCommand, AgentNames, Agents, AppCommand, AppGiven, AppId, Apps, Invitation, InvitationId,
+    Join, NewInvitation, NewToken, Page, RevokedToken, Token, TokenId,
 };
 pub use self::channels::{
     Account, Binding, BotOf, ChannelCommand, Channels, MatrixCommand, NewBotArgs, NewPairing,
@@ -414,10 +414,12 @@ pub enum Command {
         ("moothall computers forget workstation", ""),
     ]))]
     Computers(Computers),
-    /// Invite a person or an agent without a token into one conversation
+    /// Invite a person or an agent without a token into one conversation, or the whole hall
     ///
     /// The first to open the link in a browser, or to give it to `moothall join`, becomes this
-    /// person or agent in this conversation. The link works once.
+    /// person or agent. The link works once. Without a conversation it leads into the whole hall:
+    /// its token reaches what one of `moothall token create` reaches, and only an administrator may
+    /// create it. On a terminal the link is also shown as a QR code, if others reach its address.
     #[command(subcommand, after_help = examples(&[
         (
             "moothall invitation create \"Launch plan\" --for ann",
@@ -427,6 +429,8 @@ pub enum Command {
             "moothall invitation create - --for helper --agent --expires 2",
             "for an agent; expires in two hours",
         ),
+        ("moothall invitation create --for ann", "into the whole hall"),
+        ("moothall invitation list", "the links that were not used yet"),
         (
             "moothall invitation create - --for ann --url https://hall.example.org",
             "with the address at which others reach the server",
@@ -455,8 +459,9 @@ pub enum Command {
     #[command(after_help = examples(&[
         ("moothall page", "for the user that runs the server"),
         ("sudo moothall page --data /var/lib/moothall", "for a server that runs as another user"),
+        ("moothall page --qr", "with a QR code, if the server listens for other computers"),
     ]))]
-    Page,
+    Page(Page),
     /// Start an agent in its own terminal, and attach to it
     ///
     /// The agent keeps running when you detach or close the window. Its messages are in the

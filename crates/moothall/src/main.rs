@@ -17,6 +17,7 @@ mod profile;
 mod credential;
 mod gauges;
 mod paint;
+mod qr;
 mod sse;
 mod client;
 mod last;

@@ -60,6 +60,11 @@ impl Printer {
         Self { colours, json }
     }
 
+    /// True if text is painted.
+    pub fn has_colours(&self) -> bool {
+        self.colours
+    }
+
     /// Returns text in a style, without control sequences.
     pub fn paint(&self, style: Style, text: &str) -> String {
         let text = for_terminal(text);

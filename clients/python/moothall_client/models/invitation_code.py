@@ -13,15 +13,18 @@ T = TypeVar("T", bound="InvitationCode")
 
 @_attrs_define
 class InvitationCode:
-    """An invitation code to hand on: the answer of `POST /threads/{id}/invitations`.
+    """An invitation code to hand on: the answer of `POST /threads/{id}/invitations` and
+    `POST /invitations`.
 
-    Attributes:
-        code (str): The code. It can be used once.
-        expires_at (None | str | Unset): Time at which the code expires. Only in answers.
+        Attributes:
+            code (str): The code. It can be used once.
+            expires_at (None | str | Unset): Time at which the code expires. Only in answers.
+            id (None | str | Unset): Public id of the invitation, by which `GET /tokens` lists it. Only in answers.
     """
 
     code: str
     expires_at: None | str | Unset = UNSET
+    id: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -33,6 +36,12 @@ class InvitationCode:
         else:
             expires_at = self.expires_at
 
+        id: None | str | Unset
+        if isinstance(self.id, Unset):
+            id = UNSET
+        else:
+            id = self.id
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -42,6 +51,8 @@ class InvitationCode:
         )
         if expires_at is not UNSET:
             field_dict["expires_at"] = expires_at
+        if id is not UNSET:
+            field_dict["id"] = id
 
         return field_dict
 
@@ -59,9 +70,19 @@ class InvitationCode:
 
         expires_at = _parse_expires_at(d.pop("expires_at", UNSET))
 
+        def _parse_id(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        id = _parse_id(d.pop("id", UNSET))
+
         invitation_code = cls(
             code=code,
             expires_at=expires_at,
+            id=id,
         )
 
         invitation_code.additional_properties = d

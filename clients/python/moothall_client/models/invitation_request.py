@@ -15,7 +15,7 @@ T = TypeVar("T", bound="InvitationRequest")
 
 @_attrs_define
 class InvitationRequest:
-    """Body of `POST /threads/{id}/invitations`.
+    """Body of `POST /threads/{id}/invitations` and `POST /invitations`.
 
     Attributes:
         principal (str): Id under which the invited person or agent will take part. Required.

@@ -22,8 +22,8 @@ pub const INVITATION_VALID_MAX: Millis = Millis::from_secs(7 * 86_400);
 /// A request for an invitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewInvitation {
-    /// The conversation to invite into.
-    pub stream: StreamId,
+    /// The conversation to invite into; `None` for the whole hall, which only administrators may.
+    pub stream: Option<StreamId>,
     /// The person or agent who is invited.
     pub principal: Principal,
     /// The scopes of the token. By default those usual for the kind that the inviter has too.
@@ -33,8 +33,8 @@ pub struct NewInvitation {
 }
 
 impl Access {
-    /// Makes a code that turns once into a token for one conversation. The inviter cannot pass on
-    /// scopes that it does not have.
+    /// Makes a code that turns once into a token for one conversation, or for the whole hall. The
+    /// inviter cannot pass on scopes that it does not have.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was made then.
@@ -44,22 +44,19 @@ impl Access {
         wanted: NewInvitation,
     ) -> Result<(Secret, Token), AccessError> {
         let NewInvitation { stream, principal, scopes, valid_for } = wanted;
-        self.hall.find(&stream).await?;
-        self.may_invite(by, &principal).await?;
-        let (id, kind) = (principal.id.clone(), principal.kind);
-        let is_person = self.hall.view(&stream, move |state| state.is_human(&id)).await?;
-        if is_person && kind == Kind::Agent {
-            return Err(AccessError::OtherKind(principal.id));
+        match &stream {
+            Some(stream) => self.hall.find(stream).await.map(drop)?,
+            None => by.must(Scope::ServerAdmin)?,
         }
+        self.may_invite(by, &principal).await?;
         let usual =
             || usual_scopes(principal.kind).iter().filter(|scope| by.scopes.has(*scope)).collect();
         let scopes = scopes.unwrap_or_else(usual);
         scopes.iter().try_for_each(|scope| by.must(scope))?;
-        check_scopes(&principal, scopes, true)?;
+        check_scopes(&principal, scopes, stream.is_some())?;
         self.check_name(&principal).await?;
-        let alike = self.hall.resembled_in(&stream, &principal.id).await?;
-        if let Some(taken) = alike {
-            return Err(AccessError::LooksLike(principal.id, taken));
+        if let Some(stream) = &stream {
+            self.check_in(stream, &principal).await?;
         }
         let valid_for = valid_for.unwrap_or(INVITATION_VALID);
         if valid_for.0 == 0 || valid_for > INVITATION_VALID_MAX {
@@ -72,7 +69,7 @@ impl Access {
             hash: secret.hash(),
             principal,
             scopes,
-            reach: Reach::Only(BTreeSet::from([stream]).into()),
+            reach: stream.map_or(Reach::All, |stream| Reach::Only(BTreeSet::from([stream]).into())),
             label: String::new(),
             parent: by
                 .proof
@@ -90,6 +87,20 @@ impl Access {
             InsertOutcome::OtherKind | InsertOutcome::Used => {
                 Err(AccessError::OtherKind(token.principal.id))
             }
+        }
+    }
+
+    /// Rejects an agent under the id of a person in the conversation, and a name that resembles one
+    /// there.
+    async fn check_in(&self, stream: &StreamId, principal: &Principal) -> Result<(), AccessError> {
+        let id = principal.id.clone();
+        let is_person = self.hall.view(stream, move |state| state.is_human(&id)).await?;
+        if is_person && principal.kind == Kind::Agent {
+            return Err(AccessError::OtherKind(principal.id.clone()));
+        }
+        match self.hall.resembled_in(stream, &principal.id).await? {
+            Some(taken) => Err(AccessError::LooksLike(principal.id.clone(), taken)),
+            None => Ok(()),
         }
     }
 

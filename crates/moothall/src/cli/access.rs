@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{Confirmation, Thread};
+use super::Confirmation;
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum Token {
@@ -115,14 +115,28 @@ pub struct AppId {
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum Invitation {
-    /// Create a link into one conversation that works once
+    /// Create a link into one conversation or the whole hall that works once
     Create(NewInvitation),
+    /// List the open invitations
+    List,
+    /// Revoke an open invitation
+    Revoke(InvitationId),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct InvitationId {
+    /// Id of the invitation, as `moothall invitation list` shows it
+    pub id: String,
+    /// Confirmation.
+    #[command(flatten)]
+    pub sure: Confirmation,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct NewInvitation {
-    #[command(flatten)]
-    pub thread: Thread,
+    /// The conversation: its id, an id prefix, its name, a session's name, or - for the one used
+    /// last [default: the whole hall, which only administrators may]
+    pub thread: Option<String>,
     /// Id of the person or agent who accepts the invitation
     #[arg(long = "for", value_name = "ID")]
     pub principal: String,
@@ -139,6 +153,13 @@ pub struct NewInvitation {
     /// that the server knows]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Page {
+    /// Also print a QR code of the link, for a phone that reaches the server
+    #[arg(long)]
+    pub qr: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -103,10 +103,10 @@ impl Doors<'_> {
         ];
         if self.mode == Mode::Token {
             steps.push(
-                "Other users need a token, or an invitation into one conversation:".to_owned(),
+                "Other users need an invitation, into the hall or one conversation:".to_owned(),
             );
-            steps.push(format!("  moothall{elsewhere} token create ann"));
-            steps.push(format!("  moothall{elsewhere} invitation create \"First talk\" --for ann"));
+            steps.push(format!("  moothall{elsewhere} invitation create --for ann"));
+            steps.push(format!("  moothall{elsewhere} invitation create \"First talk\" --for bea"));
         }
         steps
     }

@@ -1,6 +1,6 @@
 //! `join`: turns an invitation into a token, and stores the token.
 
-use moothall_surfaces::wire::{InvitationCode, TokenCreated};
+use moothall_surfaces::wire::{InvitationAccepted, TokenCreated};
 use serde_json::json;
 
 use crate::cli::Join;
@@ -32,7 +32,7 @@ pub async fn run(
         ),
     };
     let client = Client::new(&server, said.cacert)?;
-    let body = InvitationCode { code: code.to_owned(), expires_at: None };
+    let body = InvitationAccepted { code: code.to_owned() };
     let accepted: TokenCreated = client
         .post("/invitations/accept", &body)
         .await
@@ -94,7 +94,7 @@ fn worthless(fault: Fault, server: &str) -> Fault {
         return fault;
     }
     Fault::new(Exit::Denied, format!("the invitation is unknown to {server}, used or expired"))
-        .try_this("ask for a new one: moothall invitation create THREAD --for NAME")
+        .try_this("ask for a new one: moothall invitation create [THREAD] --for NAME")
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Computers(args) => computers::run(&context, &args).await,
         Command::Token(command) => token::run(&context, &command).await,
         Command::Invitation(command) => invitation::run(&context, &command, &meant.others).await,
-        Command::Page => page::run(&context),
+        Command::Page(args) => page::run(&context, &args, &meant.others),
         Command::Run(args) => session::run(&context, &args).await,
         Command::Sessions(args) => session::list(&context, &args).await,
         Command::Attach(args) => session::attach(&context, &args).await,

@@ -1,13 +1,20 @@
-//! `page`: prints a sign-in link for the page.
+//! `page`: prints a sign-in link for the page, and a QR code of it for a phone.
 
 use serde_json::json;
 
 use super::Context;
+use super::invitation::outside;
+use crate::cli::Page;
 use crate::fault::{Exit, Fault};
+use crate::paint::note;
+use crate::qr;
+use crate::reach::is_loopback;
 
-/// Prints a sign-in link with this client's credential. Returns `Denied` without a credential.
-pub fn run(context: &Context) -> Result<(), Fault> {
-    let server = context.client.base();
+/// Prints a sign-in link with this client's credential, and with `--qr` its code, which names one
+/// of the server's addresses for other computers, `others`. Returns `Denied` without a credential.
+pub fn run(context: &Context, args: &Page, others: &[String]) -> Result<(), Fault> {
+    let used = context.client.base();
+    let server = if args.qr { outside(&used, None, others) } else { used };
     let none = || {
         Fault::new(Exit::Denied, format!("no credential for {server} was found here"))
             .because("the page needs a credential to sign you in")
@@ -20,8 +27,15 @@ pub fn run(context: &Context) -> Result<(), Fault> {
     // A browser keeps a fragment to itself: neither requests nor logs contain it.
     let page = format!("{server}/#key={key}");
     if context.printer.json {
-        context.printer.object(&json!({ "page": page }))
-    } else {
-        context.printer.line(&page)
+        return context.printer.object(&json!({ "page": page }));
     }
+    context.printer.line(&page)?;
+    if args.qr && is_loopback(&server) {
+        note(
+            "No QR code: the server listens on this computer only. Start it with --mode token and \
+             --bind ADDRESS for others.",
+        );
+        return Ok(());
+    }
+    if args.qr { qr::print(&context.printer, &page) } else { Ok(()) }
 }

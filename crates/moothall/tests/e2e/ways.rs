@@ -94,6 +94,12 @@ const ROWS: &[Row] = &[
     Row("token list", &["token", "list"], [Well, Denied, Denied]),
     Row("token revoke", &["token", "revoke", "0123456789abcdef"], [Absent, Denied, Denied]),
     Row("invitation create", &["invitation", "create", "T", "--for", "G"], [Well, Well, Denied]),
+    Row("invitation list", &["invitation", "list"], [Well, Denied, Denied]),
+    Row(
+        "invitation revoke",
+        &["invitation", "revoke", "0123456789abcdef"],
+        [Absent, Denied, Denied],
+    ),
     Row("join", &["join", "C"], [Well, Well, Well]),
     Row("page", &["page"], [Well, Well, Well]),
     Row("run", &["run", "nosuch", "--detach"], [Absent, Refused, Refused]),
@@ -421,6 +427,21 @@ fn an_invitation_becomes_a_profile_of_ones_own_and_works_once() {
     let again = elsewhere.run(&["join", &link]);
     assert_eq!(again.status.code(), Some(77));
     assert!(stderr(&again).contains("used or expired"), "{}", stderr(&again));
+
+    // Without a conversation the link leads into the whole hall, until it is revoked.
+    let hall = ["dora", "eve"]
+        .map(|name| stage.server.json(&["invitation", "create", "--for", name, "--url", &url]));
+    let open = stage.server.ok(&["invitation", "list"]);
+    assert!(open.contains("dora") && open.contains("eve") && !open.contains("cleo"), "{open}");
+    stage.server.ok(&["invitation", "revoke", hall[1]["id"].as_str().unwrap()]);
+    let revoked = elsewhere.run(&["join", hall[1]["link"].as_str().unwrap()]);
+    assert_eq!(revoked.status.code(), Some(77), "{}", stderr(&revoked));
+    let link = hall[0]["link"].as_str().unwrap();
+    let joined = elsewhere.run(&["join", link, "--profile", "whole"]);
+    assert!(joined.status.success(), "{}", stderr(&joined));
+    let seen = elsewhere.run(&["list", "--profile", "whole"]);
+    assert!(String::from_utf8_lossy(&seen.stdout).contains("Secret"), "{}", stderr(&seen));
+    assert_eq!(stage.server.ok(&["invitation", "list"]), "");
 }
 
 #[test]

@@ -79,6 +79,7 @@ pub const ROUTES: &[Route] = &[
     post("/session/end", Action::SignOut),
     post("/invitations/accept", Action::AcceptInvitation),
     post("/threads/{id}/invitations", Action::HandOutInvitation),
+    post("/invitations", Action::CreateToken),
     get("/tokens", Action::ListTokens),
     post("/tokens", Action::CreateToken),
     post("/tokens/{id}/revoke", Action::RevokeToken),

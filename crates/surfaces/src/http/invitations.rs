@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::access::NewInvitation;
+use moothall_kernel::ids::StreamId;
 
 use super::App;
 use super::tokens::{no_length, no_principal, principal_of, scopes_of, valid_for, wrong_words};
@@ -28,19 +29,43 @@ pub async fn invite(
     ThreadId(stream): ThreadId,
     body: Body,
 ) -> ApiResult<Json<InvitationCode>> {
-    let InvitationRequest { principal, kind, scopes, expires_in_hours } = body.read()?;
-    let wanted = NewInvitation {
+    let request: InvitationRequest = body.read()?;
+    let wanted = wanted(request, Some(stream.clone()))?;
+    app.rates.invite(body.caller(), &stream, 1)?;
+    make(&app, &body, wanted).await
+}
+
+/// Makes a code that can be exchanged once for a token for the whole hall: the person or agent gets
+/// the same token as by `POST /tokens`, and the maker never sees it.
+#[utoipa::path(post, path = "/invitations", operation_id = "invite_into_hall", tag = "access", request_body = InvitationRequest,
+    responses((status = 200, body = InvitationCode), (status = "4XX", body = ErrorBody)))]
+pub async fn invite_into_hall(
+    State(app): State<App>,
+    body: Body,
+) -> ApiResult<Json<InvitationCode>> {
+    let wanted = wanted(body.read()?, None)?;
+    make(&app, &body, wanted).await
+}
+
+/// Checks the fields of a request for an invitation into a conversation, or into the hall.
+fn wanted(request: InvitationRequest, stream: Option<StreamId>) -> ApiResult<NewInvitation> {
+    let InvitationRequest { principal, kind, scopes, expires_in_hours } = request;
+    Ok(NewInvitation {
         stream,
         principal: principal_of(&principal, kind.as_deref())?,
         scopes: scopes.map(|words| scopes_of(&words)).transpose()?,
         valid_for: expires_in_hours
             .map(|count| valid_for(count, "expires_in_hours", HOUR, HOURS_MAX))
             .transpose()?,
-    };
-    app.rates.invite(body.caller(), &wanted.stream, 1)?;
+    })
+}
+
+/// Makes an invitation. Only this answer shows its code.
+async fn make(app: &App, body: &Body, wanted: NewInvitation) -> ApiResult<Json<InvitationCode>> {
     let (secret, token) = app.access.invite(body.caller(), wanted).await?;
     Ok(Json(InvitationCode {
         code: secret.reveal().to_owned(),
+        id: Some(token.id.to_string()),
         expires_at: Some(token.expires_at.to_string()),
     }))
 }

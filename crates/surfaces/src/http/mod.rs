@@ -333,6 +333,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(apps::free))
         .routes(routes!(apps::transfer))
         .routes(routes!(invitations::invite))
+        .routes(routes!(invitations::invite_into_hall))
         .routes(routes!(invitations::accept))
         .routes(routes!(sessions::list, sessions::start))
         .routes(routes!(sessions::read))

@@ -68,7 +68,7 @@ pub struct SignedOut {
     pub ended: bool,
 }
 
-/// Body of `POST /threads/{id}/invitations`.
+/// Body of `POST /threads/{id}/invitations` and `POST /invitations`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InvitationRequest {
@@ -97,11 +97,15 @@ pub struct InvitationAccepted {
     pub code: String,
 }
 
-/// An invitation code to hand on: the answer of `POST /threads/{id}/invitations`.
+/// An invitation code to hand on: the answer of `POST /threads/{id}/invitations` and
+/// `POST /invitations`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InvitationCode {
     /// The code. It can be used once.
     pub code: String,
+    /// Public id of the invitation, by which `GET /tokens` lists it. Only in answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Time at which the code expires. Only in answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,

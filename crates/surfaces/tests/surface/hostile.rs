@@ -46,7 +46,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
         ("POST", "/sessions/{id}/messages") => json!({"message": "hello"}),
         ("POST", "/threads/{id}/commands") => json!({"text": "/help"}),
         ("POST", "/threads/{id}/events") => json!({"content": "hello"}),
-        ("POST", "/threads/{id}/invitations") => json!({"principal": "guest"}),
+        ("POST", "/invitations" | "/threads/{id}/invitations") => json!({"principal": "guest"}),
         ("POST", "/threads/{id}/presence") => json!({"state": "idle"}),
         ("POST", "/threads/{id}/preview") => json!({"content": "hello"}),
         ("PUT", "/threads/{id}/read") => json!({"seq": 1}),

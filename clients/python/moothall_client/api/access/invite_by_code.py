@@ -80,7 +80,8 @@ def sync_detailed(
 
     Args:
         id (str):
-        body (InvitationRequest): Body of `POST /threads/{id}/invitations`.
+        body (InvitationRequest): Body of `POST /threads/{id}/invitations` and `POST
+            /invitations`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -113,7 +114,8 @@ def sync(
 
     Args:
         id (str):
-        body (InvitationRequest): Body of `POST /threads/{id}/invitations`.
+        body (InvitationRequest): Body of `POST /threads/{id}/invitations` and `POST
+            /invitations`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -141,7 +143,8 @@ async def asyncio_detailed(
 
     Args:
         id (str):
-        body (InvitationRequest): Body of `POST /threads/{id}/invitations`.
+        body (InvitationRequest): Body of `POST /threads/{id}/invitations` and `POST
+            /invitations`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -172,7 +175,8 @@ async def asyncio(
 
     Args:
         id (str):
-        body (InvitationRequest): Body of `POST /threads/{id}/invitations`.
+        body (InvitationRequest): Body of `POST /threads/{id}/invitations` and `POST
+            /invitations`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

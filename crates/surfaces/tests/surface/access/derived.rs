@@ -90,6 +90,42 @@ async fn an_invitation_becomes_a_token_once_and_hands_on_no_more_than_the_invite
 }
 
 #[tokio::test]
+async fn an_invitation_into_the_hall_becomes_one_token_for_it_and_only_an_administrator_makes_it() {
+    let server = Server::start_in(Mode::Token).await;
+    let (_, inviter) = token(&server, json!({"principal": "ann"})).await;
+    let wanted = json!({"principal": "dora", "expires_in_hours": 1});
+    let (status, refused) =
+        server.with(&inviter, Method::POST, "/invitations", wanted.clone()).await;
+    assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{refused}");
+    for wrong in [
+        json!({"principal": "dora", "expires_in_hours": 169}),
+        json!({"principal": "moothall"}),
+        json!({"principal": "ann", "kind": "agent"}),
+    ] {
+        let (status, refused) =
+            server.as_operator(Method::POST, "/invitations", wrong.clone()).await;
+        assert!((400..500).contains(&status), "{wrong}: {refused}");
+    }
+    let (_, made) = server.as_operator(Method::POST, "/invitations", wanted).await;
+    let accept = json!({"code": made["code"]});
+    let (status, accepted) = server.post("/invitations/accept", accept.clone()).await;
+    assert_eq!(
+        (status, &accepted["threads"], &accepted["principal"]),
+        (200, &Value::Null, &json!({"id": "dora", "kind": "human"}))
+    );
+    let dora = accepted["token"].as_str().unwrap();
+    let thread = json!({"name": "home"});
+    assert_eq!(server.with(dora, Method::POST, "/threads", thread).await.0, 200);
+    assert_eq!(server.with(dora, Method::GET, "/tokens", Value::Null).await.0, 403);
+    assert_eq!(server.post("/invitations/accept", accept).await.0, 401, "it works once");
+    let (_, audit) = server.as_operator(Method::GET, "/audit", Value::Null).await;
+    let rows = audit["rows"].as_array().unwrap();
+    let made_id = &made["id"];
+    let invited = rows.iter().find(|row| row["deed"] == "invited" && &row["about"] == made_id);
+    assert!(invited.is_some(), "{audit}");
+}
+
+#[tokio::test]
 async fn the_end_of_a_session_closes_what_its_token_has_open() {
     let (server, stage) = Server::with_terminals_in(Mode::Token).await;
     server.session("planner").await;
