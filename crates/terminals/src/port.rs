@@ -93,6 +93,13 @@ impl Residents for Sessions {
         Sessions::is_name_used(self, name)
     }
 
+    fn ended_name(&self, session: &SessionId) -> Option<String> {
+        match self.living(session) {
+            Err(SessionError::Ended { name, .. }) => Some(name.to_string()),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
     fn has_living(&self, name: &ParticipantId) -> bool {
         Sessions::has_living(self, name)
     }

@@ -25,6 +25,7 @@ export type WhyNot =
   | 'held'
   | 'over_budget'
   | 'reads_only'
+  | 'ended'
   | 'queue_full'
   | 'round_over';
 

@@ -64,6 +64,7 @@ export const WHY_NOT: Record<WhyNot, string> = {
   held: 'held by a guard',
   over_budget: 'not asked (budget used up)',
   reads_only: 'only reads',
+  ended: 'not asked (its session has ended)',
   queue_full: 'not asked (too many messages wait)',
   round_over: 'not asked (the next message came first)',
 };

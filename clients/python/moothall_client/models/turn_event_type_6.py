@@ -25,7 +25,7 @@ class TurnEventType6:
         event (TurnEventType6Event):
         participant (str): Id of the agent.
         why_not (str): Reason: `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`,
-            `over_budget`, `reads_only`, `queue_full` or `round_over`.
+            `over_budget`, `reads_only`, `ended`, `queue_full` or `round_over`.
         detail (None | str | Unset): Further words about the reason; absent if there are none.
     """
 

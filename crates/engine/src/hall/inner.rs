@@ -80,7 +80,7 @@ impl Inner {
 
     /// Returns the facts for a decision about a conversation.
     pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
-        let here = self.presences.attendees(state.stream(), Some(state), now);
+        let here = self.attendees(state.stream(), Some(state), now);
         Facts { budgets: self.budgets.facts(), ..here.facts(state, &[]) }
     }
 

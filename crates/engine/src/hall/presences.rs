@@ -71,6 +71,8 @@ pub struct ParticipantPresence {
     pub takers: BTreeSet<ParticipantId>,
     /// Participants that left so recently that they may come back to their turns.
     pub lately: BTreeSet<ParticipantId>,
+    /// Participants whose session has ended, with the name of that session.
+    pub ended: BTreeMap<ParticipantId, String>,
     /// True if the server started so recently that no participant counts as gone.
     pub early: bool,
 }
@@ -92,6 +94,7 @@ impl ParticipantPresence {
             offline: those(&offline),
             gone: those(&|id| offline(id) && !self.early && !self.lately.contains(id)),
             readers: those(&|id| !offline(id) && !self.takers.contains(id)),
+            ended: self.ended.clone(),
             ..Facts::default()
         }
     }
@@ -171,7 +174,8 @@ impl StreamPresences {
             .filter(|id| self.last_seen_at(id).is_some_and(|at| now.since(at) < COMES_BACK))
             .cloned()
             .collect();
-        ParticipantPresence { reachable, takers, lately, early: now.since(opened_at) < COMES_AGAIN }
+        let early = now.since(opened_at) < COMES_AGAIN;
+        ParticipantPresence { reachable, takers, lately, early, ended: BTreeMap::new() }
     }
 }
 

@@ -4,8 +4,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
+use moothall_kernel::Conversation;
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::participant::Participant;
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
@@ -20,14 +22,14 @@ use crate::hall::copies::Copiers;
 use crate::hall::meters::Metrics;
 use crate::hall::occupations::OccupationBook;
 use crate::hall::presence::Presence;
-use crate::hall::presences::Presences;
+use crate::hall::presences::{ParticipantPresence, Presences};
 use crate::hall::reservations::Reservations;
 use crate::hall::streams::Directory;
 use crate::hall::voices::VoiceBook;
 use crate::outbox::Outbox;
 use crate::ports::{Clock, ListedStream, Store};
 use crate::runtime::registry::{LiveRegistry, Registry};
-use crate::sessions::Residents;
+use crate::sessions::{Residents, session_of};
 use crate::stream::elsewhere::Offers;
 use crate::tasks::directory::TaskDirectory;
 use crate::tasks::memberships::MembershipChange;
@@ -108,6 +110,22 @@ impl Services {
             fatal: watch::channel(None).0,
             draining: AtomicBool::new(false),
         }
+    }
+
+    /// Returns the attendees of a stream, and its participants whose session has ended.
+    pub(crate) fn attendees(
+        &self,
+        stream: &StreamId,
+        state: Option<&Conversation>,
+        now: Timestamp,
+    ) -> ParticipantPresence {
+        let agents = state.into_iter().flat_map(Conversation::agents);
+        let ended = |agent: &Participant| {
+            let name = self.residents.ended_name(&session_of(agent)?)?;
+            Some((agent.id.clone(), name))
+        };
+        let ended = agents.filter_map(ended).collect();
+        ParticipantPresence { ended, ..self.presences.attendees(stream, state, now) }
     }
 
     /// Returns the present registry and default settings.

@@ -111,6 +111,11 @@ pub trait Residents: Send + Sync + 'static {
         false
     }
 
+    /// Returns the name of a session that has ended; `None` for any other.
+    fn ended_name(&self, _session: &SessionId) -> Option<String> {
+        None
+    }
+
     /// True if a living session has exactly this name.
     fn has_living(&self, _name: &ParticipantId) -> bool {
         false

@@ -168,7 +168,7 @@ impl Shell {
         let now = self.hall.now();
         let earlier = look_up(&*self.hall.store.log, &keys, now).await;
         crash::point("keys_looked_up");
-        let here = self.hall.presences.attendees(&self.stream, self.host.conversation(), now);
+        let here = self.hall.attendees(&self.stream, self.host.conversation(), now);
         Lookups {
             earlier,
             here,

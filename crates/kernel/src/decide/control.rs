@@ -496,7 +496,7 @@ impl Decider<'_> {
                             cause,
                             Some("somebody else holds the talking piece"),
                         );
-                    } else if self.can_take_turns(target, cause) {
+                    } else if self.can_be_named(target, cause) {
                         self.grant(target, TurnReason::Prod, TurnKind::Reply, false, cause);
                     }
                 }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use crate::decide::Decider;
-use crate::model::event::{Cause, Event, Guard, TurnKind, TurnReason, WhyNot};
+use crate::model::event::{Cause, Event, Fault, Guard, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, PAIR_MAX, PAIR_WINDOW, WakingWords};
 use crate::model::time::Timestamp;
@@ -71,7 +71,7 @@ impl Decider<'_> {
         let rules = self.state.rules();
         let nomination = (rules.nominate)(self.state, spoken);
         for id in nomination.forced {
-            if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
+            if self.can_be_named(&id, &spoken.cause) && self.may_wake(spoken, &id) {
                 self.grant(&id, TurnReason::Forced, TurnKind::Reply, false, &spoken.cause);
             }
         }
@@ -86,7 +86,34 @@ impl Decider<'_> {
     pub(crate) fn can_take_turns(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         let Some(why_not) = self.unable(id) else { return !self.is_held_for_proof(id, cause) };
         self.skip(id, why_not, cause, None);
+        if why_not == WhyNot::Ended {
+            self.tell_ended(id, cause);
+        }
         false
+    }
+
+    /// True if a participant that the cause names can take a turn about it now; otherwise records
+    /// the reason. A session that has ended can: its turn fails, and says how to bring it back.
+    /// (Ruling 42.)
+    pub(crate) fn can_be_named(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
+        match self.unable(id) {
+            Some(WhyNot::Ended) => !self.is_held_for_proof(id, cause),
+            Some(_) | None => self.can_take_turns(id, cause),
+        }
+    }
+
+    /// Tells all participants, once for each end, how to bring an ended session back.
+    fn tell_ended(&mut self, id: &ParticipantId, cause: &Cause) {
+        let Some(session) = self.facts.ended.get(id) else { return };
+        if self.state.participant(id).is_none_or(|participant| participant.told_ended) {
+            return;
+        }
+        let name = self.state.name_of(id);
+        let text = format!(
+            "The session of {name} has ended, so only messages that name it ask it. To bring it \
+             back: `moothall resume {session}`; to take it out: `moothall uninvite`."
+        );
+        self.notice(Fault::SESSION_ENDED, text, Some(id), Some(cause));
     }
 
     /// True if a guard holds and no proven person stands behind the cause; records the reason. Each
@@ -98,7 +125,7 @@ impl Decider<'_> {
         true
     }
 
-    /// True if a remote client is offline or read-only.
+    /// True if a session has ended, or a remote client is offline or read-only.
     pub(crate) fn is_away(&self, id: &ParticipantId) -> bool {
         self.state
             .participant(id)

@@ -199,6 +199,11 @@ impl Conversation {
                 self.joined.push((**joined).clone());
             }
             Event::Parted { computer, stream, .. } => self.part_from(computer, stream),
+            Event::Noticed { code, about: Some(id), .. } if code == Fault::SESSION_ENDED => {
+                if let Some(participant) = self.participant_mut(id) {
+                    participant.told_ended = true;
+                }
+            }
             Event::Custom { .. } | Event::Noticed { .. } | Event::Overheard { .. } => {}
         }
     }
@@ -322,6 +327,7 @@ impl Conversation {
             passes_in_a_row: 0,
             polls_skipped: 0,
             answered: false,
+            told_ended: false,
         });
     }
 

@@ -41,6 +41,8 @@ pub struct Facts {
     /// Remote participants that are connected but have not said that they take turns: they read,
     /// and speak when they like. (Ruling 5.)
     pub readers: BTreeSet<ParticipantId>,
+    /// Participants whose session in a terminal has ended, with the name by which it is resumed.
+    pub ended: BTreeMap<ParticipantId, String>,
     /// Limits of spending, and the amounts spent outside of this conversation.
     pub budgets: Arc<Budgets>,
     /// Refused contributions that were not kept and that no event reports yet: their number, and
@@ -53,8 +55,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Returns the reason for which a remote client gets no turn: it is offline or read-only.
+    /// Returns the reason for which a participant gets no turn: its session has ended, or its
+    /// remote client is offline or read-only.
     pub(crate) fn keeps_from_turns(&self, participant: &Participant) -> Option<WhyNot> {
+        if self.ended.contains_key(&participant.id) {
+            return Some(WhyNot::Ended);
+        }
         if !participant.has_to_be_here() {
             return None;
         }

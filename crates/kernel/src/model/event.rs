@@ -387,6 +387,8 @@ pub enum WhyNot {
     OverBudget,
     /// The agent's client reads and speaks when it likes: it has not said that it takes turns.
     ReadsOnly,
+    /// The agent's session in a terminal has ended, and the message does not name the agent.
+    Ended,
     /// Too many messages waited already.
     QueueFull,
     /// Another message waited, and the patience of the round was used up.
@@ -427,6 +429,8 @@ pub struct Fault {
 impl Fault {
     /// The code for a turn that a person cancelled.
     pub const CANCELLED: &str = "cancelled";
+    /// The code for a session that has ended, of turns and of the notice that tells of it.
+    pub const SESSION_ENDED: &str = "session_ended";
 
     /// True if a provider takes no more requests for now. Agents that share the provider fail one
     /// after the other.

@@ -178,6 +178,8 @@ pub struct Participant {
     pub polls_skipped: u32,
     /// True if it has answered a turn here.
     pub answered: bool,
+    /// True if a notice has told of the end of its session, and no turn of it began since.
+    pub told_ended: bool,
 }
 
 impl Participant {

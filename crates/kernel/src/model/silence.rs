@@ -142,6 +142,9 @@ reasons! {
     ReadsOnly = Readers, "reads only, and takes no turns",
         "The agent's client takes no turns; it reads and posts by itself.",
         "Have its client take turns (turns=1).";
+    Ended = Readers, "has ended its session",
+        "The agent's session has ended, and the message does not name the agent.",
+        "Bring it back: `moothall resume NAME`. Or take it out: `moothall uninvite`.";
     QueueFull = SpeakerToo, "too many messages wait already",
         "Too many messages were waiting when it arrived.",
         "Wait for the others or stop the conversation, then send it again.";

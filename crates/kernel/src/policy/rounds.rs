@@ -220,7 +220,7 @@ impl Decider<'_> {
     /// Asks an agent that must answer, or records why it is not asked. Returns false if the floor
     /// has to wait for its cooldown or for turns that run side by side.
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
-        if !self.can_take_turns(id, cause) {
+        if !self.can_be_named(id, cause) {
             return true;
         }
         if self.state.counts_replies() && self.state.floor.is_used_up() {

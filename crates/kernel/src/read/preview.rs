@@ -135,9 +135,10 @@ impl Conversation {
         if self.paused {
             return Err(WhyNot::Paused);
         }
-        if let Some(why_not) =
-            self.participant(id).and_then(|participant| facts.keeps_from_turns(participant))
-        {
+        let keeps = self.participant(id).and_then(|known| facts.keeps_from_turns(known));
+        // An ended session that the words name gets a turn, which fails. (Ruling 42.)
+        let is_named = why == TurnReason::Forced;
+        if let Some(why_not) = keeps.filter(|keeps| *keeps != WhyNot::Ended || !is_named) {
             return Err(why_not);
         }
         let asked = self.waiting_turn(id).is_some();

@@ -24,6 +24,7 @@ impl From<WhyNot> for Reason {
             WhyNot::Held => Self::Held,
             WhyNot::OverBudget => Self::OverBudget,
             WhyNot::ReadsOnly => Self::ReadsOnly,
+            WhyNot::Ended => Self::Ended,
             WhyNot::QueueFull => Self::QueueFull,
             WhyNot::RoundOver => Self::RoundOver,
         }

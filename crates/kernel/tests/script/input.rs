@@ -29,7 +29,7 @@
 //! config k=v · policy NAME (with defaults) · rules NAME (keeping the settings); with `confirm` as
 //!                        the last word a gathering may end by it
 //! archive · unarchive · stop · cancel codex · pass codex [writer] [^7] [now]
-//! offline a b · online
+//! offline a b · online · ends a b           (their sessions ended; without names: none has)
 //! publish · close-gathering
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions) · ask-in-no-turn codex trust?
@@ -130,6 +130,11 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
         }
         "reads" => {
             player.facts.readers = rest.iter().map(ParticipantId::new).collect();
+            Ok(())
+        }
+        "ends" => {
+            let named = |id: &&str| (ParticipantId::new(id), format!("{id}-1"));
+            player.facts.ended = rest.iter().map(named).collect();
             Ok(())
         }
         "hesitates" => {

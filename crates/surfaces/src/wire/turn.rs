@@ -142,7 +142,7 @@ pub enum TurnEvent {
         /// Id of the agent.
         participant: String,
         /// Reason: `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`,
-        /// `over_budget`, `reads_only`, `queue_full` or `round_over`.
+        /// `over_budget`, `reads_only`, `ended`, `queue_full` or `round_over`.
         why_not: String,
         /// The event that the agent would have been asked about.
         cause: CauseRef,

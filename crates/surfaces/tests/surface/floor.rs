@@ -391,3 +391,32 @@ async fn a_message_without_a_place_in_the_queue_is_kept_and_says_why_it_asks_no_
         .await;
     assert!(asked["text"].as_str().unwrap().contains("queue_full"), "{asked}");
 }
+
+#[tokio::test]
+async fn an_ended_session_is_told_of_once_and_asked_only_by_name() {
+    let (server, _stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    let thread = server.introduce(&["planner"]).await;
+    let hybrid = json!({"from": "user", "text": "/policy hybrid"});
+    assert_eq!(server.post(&format!("/threads/{thread}/commands"), hybrid).await.0, 200);
+    assert_eq!(server.post("/sessions/planner/end", json!({})).await.0, 200);
+    let told = async || {
+        let events = server.events(&thread, "").await;
+        let is_told = |event: &&Value| event["content"]["code"] == "session_ended";
+        events.iter().filter(is_told).cloned().collect::<Vec<_>>()
+    };
+    for words in ["hello", "anybody?"] {
+        let said = server.say(&thread, "user", words).await;
+        let query = format!("?message={}", said["id"].as_str().unwrap());
+        let asked = server.turns(&thread, &query).await;
+        assert_eq!((asked.len(), &asked[0]["why_not"]), (1, &json!("ended")), "{asked:?}");
+        assert!(told().await[0].to_string().contains("moothall resume planner"));
+        assert_eq!(told().await.len(), 1, "it is told once");
+    }
+    // A question to the agent is answered, if only by the way to bring it back.
+    let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
+    server.say(&thread, "user", "@planner are you there?").await;
+    let failed = stream.until(|event| event["content"]["outcome"] == "failed").await;
+    assert!(failed.to_string().contains("moothall resume planner"), "{failed}");
+    assert_eq!(told().await.len(), 1, "{failed}");
+}

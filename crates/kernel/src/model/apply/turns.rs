@@ -162,6 +162,10 @@ impl Conversation {
         turn.running = Some(running);
         let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
         let is_hosted = turn.is_hosted();
+        if let Some(participant) = self.participants.iter_mut().find(|known| known.id == id) {
+            participant.told_ended = false;
+        }
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         if let Some(TurnCause { cause, at }) = shown {
             (turn.cause, turn.cause_at, turn.message) = (cause, at, message);
         }

@@ -214,6 +214,7 @@ fn participant() -> Participant {
         passes_in_a_row: 1,
         polls_skipped: 2,
         answered: true,
+        told_ended: true,
     }
 }
 

@@ -33,6 +33,7 @@ fn who(id: &str, nickname: Option<&str>, role: &str) -> Participant {
         spoke_at: None,
         passes_in_a_row: 0,
         polls_skipped: 0,
+        told_ended: false,
         answered: false,
     }
 }

@@ -433,6 +433,7 @@ impl ChatView {
                 "capped" => self.tell(&participant, "was not asked: there are enough replies"),
                 "cooled" => self.tell(&participant, "was not asked: it has just spoken"),
                 "offline" => self.tell(&participant, "is not connected"),
+                "ended" => self.tell(&participant, "has ended"),
                 "muted" => self.tell(&participant, "is muted"),
                 _ => None,
             },
