@@ -14,6 +14,7 @@ async fn after_a_restart_of_the_computer_sessions_run_again_with_their_links() {
         said(&server, &link).await.contains(&("bob".into(), "heard".into()))
     })
     .await;
+    let before = standing(&server, &[&ada, &bob]).await;
     hall.tmux(&["kill-server"]);
     let server = server.crash_and_restart();
     until("both are over", async || {
@@ -32,13 +33,23 @@ async fn after_a_restart_of_the_computer_sessions_run_again_with_their_links() {
     assert!(listed.contains("ada") && listed.contains("bob"), "{listed}");
     assert_eq!(server.ok(&["resume", "--all"]).lines().count(), 2);
     assert_eq!(links(&server, &ada).await[0]["id"], link.as_str());
-    assert_eq!(server.get("/sessions/bob").await["id"], bob.id.as_str());
+    assert_eq!(standing(&server, &[&ada, &bob]).await, before);
     server.say(&ada.id, "[say:here again]").await;
     until("ada answers at home", async || {
         said(&server, &ada.id).await.contains(&("ada".into(), "here again".into()))
     })
     .await;
     assert_eq!(server.ok(&["resume"]), "", "nothing is left to be resumed");
+}
+
+/// Returns the home of each session, which has its id, and its name and its folder.
+async fn standing(server: &Server<'_>, agents: &[&Agent]) -> Vec<Value> {
+    let mut found = Vec::new();
+    for agent in agents {
+        let session = server.get(&format!("/sessions/{}", agent.name)).await;
+        found.push(json!([session["id"], session["name"], session["cwd"]]));
+    }
+    found
 }
 
 /// Each reader is told about a member that is not resumed. Ending that member restores the link.
