@@ -581,6 +581,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a code that can be exchanged once for a token for the whole hall: the person or agent gets
+         *     the same token as by `POST /tokens`, and the maker never sees it.
+         */
+        post: operations["invite_into_hall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/invitations/accept": {
         parameters: {
             query?: never;
@@ -1177,6 +1197,26 @@ export interface paths {
         get: operations["read_states"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begins a task for registered agents, with a thread in which all of them are. Only an
+         *     administrator may, because the first agent manages the task.
+         */
+        post: operations["begin_task"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2702,14 +2742,19 @@ export interface components {
             /** @description Code of the invitation. It can be used once. */
             code: string;
         };
-        /** @description An invitation code to hand on: the answer of `POST /threads/{id}/invitations`. */
+        /**
+         * @description An invitation code to hand on: the answer of `POST /threads/{id}/invitations` and
+         *     `POST /invitations`.
+         */
         InvitationCode: {
             /** @description The code. It can be used once. */
             code: string;
             /** @description Time at which the code expires. Only in answers. */
             expires_at?: string | null;
+            /** @description Public id of the invitation, by which `GET /tokens` lists it. Only in answers. */
+            id?: string | null;
         };
-        /** @description Body of `POST /threads/{id}/invitations`. */
+        /** @description Body of `POST /threads/{id}/invitations` and `POST /invitations`. */
         InvitationRequest: {
             /**
              * Format: int64
@@ -3299,6 +3344,13 @@ export interface components {
              *     there if the program may be started.
              */
             thread?: string | null;
+        };
+        /** @description Body of `POST /tasks`. */
+        NewTask: {
+            /** @description Names or ids of registered agents. The first one manages the task. Required. */
+            agents: string[];
+            /** @description Title of the task's conversation; if absent, the names of its agents. */
+            name?: string | null;
         };
         /** @description Body of `POST /threads`. */
         NewThread: {
@@ -3946,6 +3998,15 @@ export interface components {
             /** @description True if the setting is on. */
             on: boolean;
         };
+        /** @description Answer of `POST /tasks`. */
+        TaskBegun: {
+            /** @description Ids of the agents, in the order in which they came. */
+            agents: string[];
+            /** @description Id of the task. */
+            task: string;
+            /** @description Id of the thread in which its agents are. */
+            thread: string;
+        };
         /** @description Answer of `POST /threads`. */
         ThreadCreated: {
             /** @description Time at which the thread was created. */
@@ -4378,7 +4439,7 @@ export interface components {
             participant: string;
             /**
              * @description Reason: `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`,
-             *     `over_budget`, `reads_only`, `queue_full` or `round_over`.
+             *     `over_budget`, `reads_only`, `ended`, `queue_full` or `round_over`.
              */
             why_not: string;
         } | {
@@ -5933,6 +5994,51 @@ export interface operations {
             };
         };
     };
+    invite_into_hall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationRequest"];
+            };
+        };
+        responses: {
+            /**
+             * @description An invitation code to hand on: the answer of `POST /threads/{id}/invitations` and
+             *     `POST /invitations`.
+             */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationCode"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     accept_invitation: {
         parameters: {
             query?: never;
@@ -7409,6 +7515,48 @@ export interface operations {
             };
         };
     };
+    begin_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTask"];
+            };
+        };
+        responses: {
+            /** @description Answer of `POST /tasks`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskBegun"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_threads: {
         parameters: {
             query?: {
@@ -7910,7 +8058,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An invitation code to hand on: the answer of `POST /threads/{id}/invitations`. */
+            /**
+             * @description An invitation code to hand on: the answer of `POST /threads/{id}/invitations` and
+             *     `POST /invitations`.
+             */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -41,7 +41,7 @@ pub use self::gather::{
 };
 pub use self::global::{ColorChoice, Global, command};
 pub use self::guards::{Guards, SlashCommand};
-pub use self::rooms::{Ask, Group, Mute, PolicyChange, Rename};
+pub use self::rooms::{Ask, Group, Mute, NewTask, PolicyChange, Rename, Task};
 pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage};
 pub use self::terminals::{
     End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Resume, Run, Send, Session, Sessions,
@@ -197,6 +197,15 @@ pub enum Command {
         ),
     ]))]
     Apps(Apps),
+    /// Begin a task with agents of other programs
+    ///
+    /// Agents of other programs register over JSON-RPC (docs/tasks.md), and talk in conversations
+    /// of tasks. `moothall agents registered` lists them.
+    #[command(subcommand, after_help = examples(&[
+        ("moothall task new Plan --with ada --with bob", "two registered agents; ada manages"),
+        ("moothall say - \"@ada where do we begin?\" --wait", "then talk with them"),
+    ]))]
+    Task(Task),
     /// Explain which agents were asked, why and with what result, and why others were not
     #[command(after_help = examples(&[
         ("moothall why -", "every human message of the latest conversation"),

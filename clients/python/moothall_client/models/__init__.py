@@ -133,6 +133,7 @@ from .new_presence import NewPresence
 from .new_presence_details_type_0 import NewPresenceDetailsType0
 from .new_read_mark import NewReadMark
 from .new_session import NewSession
+from .new_task import NewTask
 from .new_thread import NewThread
 from .no_agent_asked import NoAgentAsked
 from .occupation_entry import OccupationEntry
@@ -189,6 +190,7 @@ from .states_signal import StatesSignal
 from .stop_accepted import StopAccepted
 from .stream_opened import StreamOpened
 from .switch_state import SwitchState
+from .task_begun import TaskBegun
 from .thread_created import ThreadCreated
 from .thread_created_policy import ThreadCreatedPolicy
 from .thread_deleted import ThreadDeleted
@@ -382,6 +384,7 @@ __all__ = (
     "NewPresenceDetailsType0",
     "NewReadMark",
     "NewSession",
+    "NewTask",
     "NewThread",
     "NoAgentAsked",
     "OccupationEntry",
@@ -438,6 +441,7 @@ __all__ = (
     "StopAccepted",
     "StreamOpened",
     "SwitchState",
+    "TaskBegun",
     "ThreadCreated",
     "ThreadCreatedPolicy",
     "ThreadDeleted",

@@ -204,6 +204,7 @@ actions! {
     ListRegistrations = ADMIN, ActionTarget::Everywhere, "List registered agents.";
     RevokeAgent = ADMIN, ActionTarget::Everywhere, "Revoke the keys of a registered agent.";
     FreeAgent = ADMIN, ActionTarget::Everywhere, "Free the name of a registered agent.";
+    BeginTaskFor = ADMIN, ActionTarget::Everywhere, "Begin a task for registered agents.";
     ListApps = ADMIN, ActionTarget::Everywhere, "List apps and the agents that manage their tasks.";
     TransferApp = ADMIN, ActionTarget::Everywhere, "Transfer an app and its tasks to another \
                                                     agent.";

@@ -112,6 +112,44 @@ impl Door {
     ) -> Result<(TaskView, Option<ConversationView>), TaskError> {
         self.may(Action::BeginTask)?;
         self.known_agents(&invited).await?;
+        self.begin_task(own.agent(), app, invited, first, exchanges_max).await
+    }
+
+    /// Begins a task for registered agents, given by id or name, with a conversation of all of
+    /// them. The first one counts as the agent that asks, so it manages the task.
+    ///
+    /// # Errors
+    /// [`TaskError`]; nothing began if an agent is unknown.
+    pub async fn begin_task_for(
+        &self,
+        agents: &[String],
+        name: Option<String>,
+    ) -> Result<Option<ConversationView>, TaskError> {
+        self.may(Action::BeginTaskFor)?;
+        let mut known: Vec<ParticipantId> = Vec::new();
+        for word in agents {
+            let card = self.hall.card_of(word).await?;
+            if !known.contains(&card.id) {
+                known.push(card.id);
+            }
+        }
+        let Some((first, others)) = known.split_first() else {
+            return Err(TaskError::Invalid("A task needs at least one agent.".into()));
+        };
+        let wish = ConversationWish { name, participants: known.clone() };
+        let begun = self.begin_task(first, DEFAULT_APP, others.to_vec(), Some(wish), None).await?;
+        Ok(begun.1)
+    }
+
+    /// Begins a task that an agent asks for, with the agents that it invites.
+    async fn begin_task(
+        &self,
+        by: &ParticipantId,
+        app: &str,
+        invited: Vec<ParticipantId>,
+        first: Option<ConversationWish>,
+        exchanges_max: Option<u32>,
+    ) -> Result<(TaskView, Option<ConversationView>), TaskError> {
         let inner = &self.hall.inner;
         let id = fresh_id(self.hall.now());
         let first = first.map(|ConversationWish { name, participants }| NewConversation {
@@ -132,7 +170,7 @@ impl Door {
             moderated: manifest.is_some_and(|app| app.hooks.message_ms.is_some()),
             exchanges_max,
         };
-        let (by, conversation) = (own.agent().clone(), first.clone().map(|first| first.id));
+        let (by, conversation) = (by.clone(), first.clone().map(|first| first.id));
         let request = TaskCommand::Request {
             app: app.to_owned(),
             by,

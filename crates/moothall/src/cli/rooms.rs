@@ -1,6 +1,6 @@
 //! Arguments of the commands that change a conversation or ask in it.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::Thread;
 
@@ -53,4 +53,19 @@ pub struct Ask {
     /// Wait for the answers and print them
     #[arg(long, short)]
     pub wait: bool,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Task {
+    /// Begin a task with registered agents, and a conversation in which all of them are
+    New(NewTask),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct NewTask {
+    /// Name of the conversation
+    pub name: String,
+    /// A registered agent, by name or id; repeatable; the first one manages the task
+    #[arg(long, value_name = "AGENT", required = true)]
+    pub with: Vec<String>,
 }

@@ -49,6 +49,7 @@ mod spending;
 mod stop_server;
 mod confirmation;
 mod tail;
+mod task;
 mod token;
 mod verify;
 mod why;
@@ -56,7 +57,7 @@ mod why;
 pub use self::chat::width;
 
 use crate::background;
-use crate::cli::{Command, Global};
+use crate::cli::{Command, Global, Task};
 use crate::client::Client;
 use crate::config;
 use crate::credential::{CredentialOptions, ResolvedServer};
@@ -121,6 +122,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Uninvite(args) => invite::uninvite(&context, &args).await,
         Command::Agents(args) => agents::run(&context, &args).await,
         Command::Apps(args) => apps::run(&context, &args).await,
+        Command::Task(Task::New(args)) => task::run(&context, &args).await,
         Command::Why(args) => why::run(&context, &args).await,
         Command::Usage(args) => spending::usage(&context, &args).await,
         Command::Budget(args) => spending::budget(&context, &args).await,

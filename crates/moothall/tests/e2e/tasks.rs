@@ -189,14 +189,17 @@ async fn a_person_who_waits_hears_an_agent_of_a_task_that_takes_no_turns() {
     let (ann, bob) = (registered(&server, "ann").await, registered(&server, "bob").await);
     let (mut anns, mut bobs) =
         (TaskSocket::of(&server, &ann).await, TaskSocket::of(&server, &bob).await);
-    let request = json!({"appId": APP, "invitedAgentIds": [bob.id], "initialConversation": {}});
-    let begun = anns.done("task/request", request).await;
-    let thread = begun["conversation"]["id"].as_str().unwrap().to_owned();
-    let mut command = server.command(&["say", &thread, "@bob are you there?", "--wait"]);
+    let unknown = server.command(&["task", "new", "Plan", "--with", "ann", "--with", "nobody"]);
+    assert!(!{ unknown }.output().unwrap().status.success());
+    let begun = server.json(&["task", "new", "Plan", "--with", "ann", "--with", "bob"]);
+    assert_eq!(begun["agents"], json!([ann.id, bob.id]), "{begun}");
+    let managed = anns.done("task/list", json!({})).await["tasks"].clone();
+    assert_eq!((managed.as_array().unwrap().len(), &managed[0]["id"]), (1, &begun["task"]));
+    let thread = begun["thread"].as_str().unwrap().to_owned();
+    let mut command = server.command(&["say", "Plan", "@bob are you there?", "--wait"]);
     let waiting = std::thread::spawn(move || command.output().unwrap());
     bobs.hears("are you there?").await;
-    let task = &begun["task"]["id"];
-    let answer = json!({"taskId": task, "conversationId": thread,
+    let answer = json!({"taskId": begun["task"], "conversationId": thread,
                         "parts": [{"type": "text", "text": "I am here."}]});
     bobs.done("messages/send", answer).await;
     let output = waiting.join().unwrap();

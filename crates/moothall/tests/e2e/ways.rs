@@ -52,6 +52,7 @@ const ROWS: &[Row] = &[
     Row("agents revoke", &["agents", "revoke", "nosuch"], [Absent, Denied, Denied]),
     Row("agents free", &["agents", "free", "nosuch"], [Absent, Denied, Denied]),
     Row("apps list", &["apps", "list"], [Well, Denied, Denied]),
+    Row("task new", &["task", "new", "Plan", "--with", "nobody"], [Absent, Denied, Denied]),
     Row("apps transfer", &["apps", "transfer", "nosuch", "nobody"], [Absent, Denied, Denied]),
     Row("apps free", &["apps", "free", "nosuch"], [Absent, Denied, Denied]),
     Row("computers list", &["computers", "list"], [Well, Well, Well]),

@@ -102,6 +102,7 @@ pub const ROUTES: &[Route] = &[
     get("/apps", Action::ListApps),
     delete("/apps/{id}", Action::FreeApp),
     post("/apps/{id}/transfer", Action::TransferApp),
+    post("/tasks", Action::BeginTaskFor),
     get("/audit", Action::ReadAudit),
     get("/usage", Action::ReadUsage),
     get("/guards", Action::ReadGuards),

@@ -1,18 +1,24 @@
-//! Routes for JSON-RPC apps: the agents that manage their tasks, and how people change them.
+//! Routes for JSON-RPC apps and tasks: the agents that manage them, and how people begin and change
+//! them.
 
 use axum::Json;
 use axum::extract::{Path, State};
 use moothall_engine::door::AppView;
+use moothall_engine::tasks::TaskError;
 use uuid::Uuid;
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params};
 use crate::strict::Inbound;
-use crate::wire::{AppEntry, AppFreed, AppPage, AppTransfer, ErrorBody};
+use crate::wire::{AppEntry, AppFreed, AppPage, AppTransfer, ErrorBody, NewTask, TaskBegun};
 
 /// Default number of rows per page.
 const ROWS: usize = 100;
+/// Maximum length of a task's name, in characters.
+const NAME_CHARS_MAX: usize = 100;
+/// Maximum number of agents of a new task.
+const AGENTS_MAX: usize = 100;
 
 /// Lists the apps that have an agent, by id.
 #[utoipa::path(get, path = "/apps", operation_id = "list_apps", tag = "access",
@@ -55,6 +61,51 @@ pub async fn free(
 ) -> ApiResult<Json<AppFreed>> {
     params.door(&app.entrance).free_app(&app_id(&id)?).await?;
     Ok(Json(AppFreed { freed: true }))
+}
+
+/// Begins a task for registered agents, with a thread in which all of them are. Only an
+/// administrator may, because the first agent manages the task.
+#[utoipa::path(post, path = "/tasks", operation_id = "begin_task", tag = "access", request_body = NewTask,
+    responses((status = 200, body = TaskBegun), (status = "4XX", body = ErrorBody)))]
+pub async fn begin(State(app): State<App>, body: Body) -> ApiResult<Json<TaskBegun>> {
+    let NewTask { name, agents } = body.read()?;
+    let is_long = |name: &String| {
+        name.trim().is_empty()
+            || name.chars().count() > NAME_CHARS_MAX
+            || name.chars().any(char::is_control)
+    };
+    if name.as_ref().is_some_and(is_long) {
+        return Err(invalid(format!(
+            "'name' takes 1 to {NAME_CHARS_MAX} characters, without control characters."
+        )));
+    }
+    if agents.is_empty() || agents.len() > AGENTS_MAX {
+        return Err(invalid(format!(
+            "'agents' takes 1 to {AGENTS_MAX} names or ids of registered agents."
+        )));
+    }
+    let door = body.door(&app.entrance);
+    let conversation = door.begin_task_for(&agents, name).await.map_err(|error| match error {
+        TaskError::Access(error) => error.into(),
+        error => invalid(error.to_string()),
+    })?;
+    // The task may have been ended by its manager meanwhile.
+    let begun = conversation.ok_or_else(|| ApiError::plain(Code::ThreadNotFound))?;
+    Ok(Json(TaskBegun {
+        task: begun.task.to_string(),
+        thread: begun.id.to_string(),
+        agents: begun.participants.iter().map(ToString::to_string).collect(),
+    }))
+}
+
+fn invalid(message: String) -> ApiError {
+    ApiError::new(Code::InvalidField, message)
+}
+
+impl Inbound for NewTask {
+    fn missing(_: &str) -> ApiError {
+        invalid("'agents' is missing: the names or ids of registered agents.".into())
+    }
 }
 
 /// Returns the id as the log spells it. The ids of apps are UUIDs.

@@ -332,6 +332,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(apps::list))
         .routes(routes!(apps::free))
         .routes(routes!(apps::transfer))
+        .routes(routes!(apps::begin))
         .routes(routes!(invitations::invite))
         .routes(routes!(invitations::invite_into_hall))
         .routes(routes!(invitations::accept))

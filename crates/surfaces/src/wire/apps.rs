@@ -44,3 +44,27 @@ pub struct AppFreed {
     /// Always `true`.
     pub freed: bool,
 }
+
+/// Body of `POST /tasks`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTask {
+    /// Title of the task's conversation; if absent, the names of its agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 100)]
+    pub name: Option<String>,
+    /// Names or ids of registered agents. The first one manages the task. Required.
+    #[schema(min_items = 1, max_items = 100)]
+    pub agents: Vec<String>,
+}
+
+/// Answer of `POST /tasks`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TaskBegun {
+    /// Id of the task.
+    pub task: String,
+    /// Id of the thread in which its agents are.
+    pub thread: String,
+    /// Ids of the agents, in the order in which they came.
+    pub agents: Vec<String>,
+}

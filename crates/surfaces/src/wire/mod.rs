@@ -44,7 +44,7 @@ pub use answers::{
     PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry,
     ThreadList,
 };
-pub use apps::{AppEntry, AppFreed, AppPage, AppTransfer};
+pub use apps::{AppEntry, AppFreed, AppPage, AppTransfer, NewTask, TaskBegun};
 pub use assist::{
     CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published,
 };

@@ -41,6 +41,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
         ("POST", "/invitations/accept") => json!({"code": "inv_none"}),
         ("POST", "/links") => json!({"members": [{"session": "ann"}, {"session": "none"}]}),
         ("POST", "/permissions/{id}/answer") => json!({"thread": thread, "option": "allow"}),
+        ("POST", "/tasks") => json!({"agents": ["none"]}),
         ("POST", "/session") => json!({"key": "pat_none"}),
         ("POST", "/sessions") => json!({"client": "demo"}),
         ("POST", "/sessions/{id}/messages") => json!({"message": "hello"}),
