@@ -178,7 +178,7 @@ pub struct Participant {
     pub polls_skipped: u32,
     /// True if it has answered a turn here.
     pub answered: bool,
-    /// True if a notice has told of the end of its session, and no turn of it began since.
+    /// True if a notice has told of the end of its session, and it finished no turn since.
     pub told_ended: bool,
 }
 

@@ -162,10 +162,6 @@ impl Conversation {
         turn.running = Some(running);
         let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
         let is_hosted = turn.is_hosted();
-        if let Some(participant) = self.participants.iter_mut().find(|known| known.id == id) {
-            participant.told_ended = false;
-        }
-        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         if let Some(TurnCause { cause, at }) = shown {
             (turn.cause, turn.cause_at, turn.message) = (cause, at, message);
         }
@@ -231,6 +227,7 @@ impl Conversation {
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
         participant.answered |= finished;
+        participant.told_ended &= !finished;
         // A turn that ended before its start counts as asked too. Otherwise a link would ask again
         // for the same words.
         participant.shown = participant.shown.max(turn.cause.seq);
