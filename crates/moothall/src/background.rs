@@ -196,6 +196,11 @@ fn spawn(log: &Path, variables: &Variables) -> Result<Child, Fault> {
     command.spawn().map_err(failed)
 }
 
+/// Returns the file of the log of servers that ran in the background.
+pub fn log_of(variables: &Variables) -> Option<PathBuf> {
+    usual_state_folder(variables).map(|folder| folder.join(LOG))
+}
+
 /// Returns the file of the log. A large one of earlier servers is put aside.
 fn log_file(variables: &Variables) -> Result<PathBuf, Fault> {
     let folder = usual_state_folder(variables).ok_or_else(|| {

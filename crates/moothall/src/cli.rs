@@ -22,7 +22,7 @@ use moothall_agents::script::Pace;
 use moothall_store::Anchor;
 
 pub use self::about::{
-    Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
+    Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell, Template,
 };
 pub use self::access::{
     AgentCommand, AgentNames, Agents, AppCommand, AppGiven, AppId, Apps, Invitation, InvitationId,
@@ -49,7 +49,6 @@ pub use self::terminals::{
 pub use self::text::marked;
 pub use self::verbs::meant;
 use crate::config::Mode;
-use crate::fault::Exit;
 
 /// People and AI agents in one conversation.
 ///
@@ -558,6 +557,7 @@ pub enum Command {
         ("moothall init", "ask, and write ./moothall.toml"),
         ("moothall init --defaults", "without questions"),
         ("moothall init --dry-run", "only show the file"),
+        ("moothall init --template debate", "with settings for a debate"),
     ]))]
     Init(Init),
     /// Check or show the configuration
@@ -573,6 +573,7 @@ pub enum Command {
         ("moothall completions bash > ~/.local/share/bash-completion/completions/moothall", ""),
         ("moothall completions zsh > ~/.zfunc/_moothall", "a folder of $fpath"),
         ("moothall completions fish > ~/.config/fish/completions/moothall.fish", ""),
+        ("moothall completions powershell >> $PROFILE", "at a prompt of PowerShell"),
     ]))]
     Completions(Completions),
     /// Print completion candidates for a shell
@@ -584,11 +585,21 @@ pub enum Command {
     /// Write the manual pages into a folder
     #[command(after_help = examples(&[("moothall man ~/.local/share/man/man1", "then: man moothall-say")]))]
     Man(Man),
-    /// Explain a command, or exit-codes, environment, conversations
-    #[command(after_help = examples(&[("moothall help say", ""), ("moothall help exit-codes", ""), ("moothall help environment", "")]))]
+    /// Explain a command, an error, or exit-codes, environment, conversations
+    #[command(after_help = examples(&[
+        ("moothall help say", ""),
+        ("moothall help error thread_archived", "its meaning and its cure"),
+        ("moothall help exit-codes", ""),
+        ("moothall help environment", ""),
+    ]))]
     Help(Help),
     /// Check this computer, the configuration and the server
-    #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --ping --server http://127.0.0.1:5111", "")]))]
+    #[command(after_help = examples(&[
+        ("moothall doctor", ""),
+        ("moothall doctor --ping --server http://127.0.0.1:5111", ""),
+        ("moothall doctor --fix", "and repair permissions, after a question for each"),
+        ("moothall doctor --bundle report.json", "a file without secrets, to attach to a report"),
+    ]))]
     Doctor(Doctor),
     /// Report an event of a program in a terminal
     ///
@@ -915,6 +926,9 @@ pub struct Confirmation {
     /// Skip the confirmation
     #[arg(long, short = 'y')]
     pub yes: bool,
+    /// Only print the action that would be taken
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -955,5 +969,5 @@ fn top_help() -> String {
         ("moothall say - \"@analyst where do we stand?\" --wait", ""),
         ("moothall tail -", ""),
     ];
-    format!("{}\n\n{}", examples(&first), Exit::table())
+    examples(&first)
 }

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 
 use crate::credential::Credential;
 use crate::fault::{Exit, Fault};
-use crate::paint::detail;
+use crate::paint::{detail, fine_detail};
 use crate::reach::is_loopback;
 use crate::sse::{Frame, Parser};
 use crate::threads::short;
@@ -404,6 +404,10 @@ async fn unhurried(request: RequestBuilder) -> reqwest::Result<Response> {
         let (status, url) = (answer.status().as_u16(), answer.url());
         format!("{status} {url} after {} ms", begun.elapsed().as_millis())
     });
+    fine_detail(|| {
+        let size = answer.content_length().map_or("unknown".to_owned(), |size| size.to_string());
+        format!("    {:?}, {size} bytes", answer.version())
+    });
     Ok(answer)
 }
 
@@ -412,7 +416,10 @@ async fn retried(request: RequestBuilder) -> reqwest::Result<Response> {
         let Some(again) = request.try_clone() else { break };
         let answer = again.send().await?;
         match later(&answer) {
-            Some(wait) => tokio::time::sleep(wait).await,
+            Some(wait) => {
+                fine_detail(|| format!("busy; tried again after {} s", wait.as_secs()));
+                tokio::time::sleep(wait).await;
+            }
             None => return Ok(answer),
         }
     }

@@ -201,6 +201,19 @@ pub enum Credential {
     },
 }
 
+impl Credential {
+    /// Returns the kind of the credential, without its value.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Credential::None => "none",
+            Credential::Withheld => "withheld, because this process runs inside a session",
+            Credential::Given(_) => "a given token",
+            Credential::Joined(_) => "the token of a profile",
+            Credential::Startup { .. } => "the start-up credential of this server",
+        }
+    }
+}
+
 /// Content of the start-up credential's file.
 #[derive(Serialize, Deserialize)]
 struct KeyFile {

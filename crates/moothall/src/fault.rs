@@ -143,11 +143,21 @@ impl Fault {
         self
     }
 
+    /// Returns the command that explains the error code, if the catalogue says more than the
+    /// message and its remedy: if its meaning is longer.
+    fn more(&self) -> Option<String> {
+        let code = self.code.as_deref()?;
+        let (_, meaning) =
+            moothall_surfaces::error::meanings().find(|(known, _)| *known == code)?;
+        let said = self.what.len() + self.forward.as_ref().map_or(0, String::len);
+        (meaning.len() > said).then(|| format!("moothall help error {code}"))
+    }
+
     /// Returns the object that `--json` prints on standard error.
     pub fn json(&self) -> serde_json::Value {
         let code = self.code.as_deref().unwrap_or(self.exit.into());
         let forward = self.forward.as_deref().map(repeated);
-        serde_json::json!({"error": {"code": code, "message": self.what, "why": self.why, "try": forward, "exit": self.exit.code()}})
+        serde_json::json!({"error": {"code": code, "message": self.what, "why": self.why, "try": forward, "more": self.more(), "exit": self.exit.code()}})
     }
 
     /// Creates an I/O error of the disk or of standard output.
@@ -164,6 +174,9 @@ impl fmt::Display for Fault {
         }
         if let Some(forward) = &self.forward {
             write!(f, "\n  try: {forward}")?;
+        }
+        if let Some(more) = self.more() {
+            write!(f, "\n  more: {more}")?;
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ mod credential;
 mod gauges;
 mod paint;
 mod qr;
+mod pager;
 mod sse;
 mod client;
 mod last;
@@ -37,7 +38,6 @@ use std::time::Duration;
 use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use moothall_kernel::text::for_terminal;
-use serde_json::json;
 
 use crate::cli::{Cli, Command};
 use crate::fault::{Exit, Fault};
@@ -80,13 +80,7 @@ fn suggested(mut error: clap::Error) -> clap::Error {
 /// Prints help, the version, or a usage error.
 fn misread(error: &clap::Error, json: bool) -> ExitCode {
     if json && error.kind() == ErrorKind::DisplayVersion {
-        let version = json!({
-            "name": "moothall",
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": option_env!("MOOTHALL_COMMIT"),
-            "build": own_program::LINKED,
-        });
-        let _ = writeln!(std::io::stdout(), "{version}");
+        let _ = writeln!(std::io::stdout(), "{}", own_program::description());
         return ExitCode::SUCCESS;
     }
     if json && error.use_stderr() {

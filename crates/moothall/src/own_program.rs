@@ -37,6 +37,34 @@ pub const LINKED: &str = match (cfg!(target_feature = "crt-static"), cfg!(target
     (false, false) => "dynamic",
 };
 
+/// C library of this program; `None` for the system's own on other systems than Linux.
+const LIBC: Option<&str> = match (cfg!(target_env = "musl"), cfg!(target_env = "gnu")) {
+    (true, _) => Some("musl"),
+    (false, true) => Some("gnu"),
+    (false, false) => None,
+};
+
+/// The features that this program was built with.
+const FEATURES: &[&str] = if cfg!(feature = "crash-points") { &["crash-points"] } else { &[] };
+
+/// Returns the version of this program and facts about its build. Without a known commit, the
+/// commit is left out.
+pub fn description() -> serde_json::Value {
+    let mut described = serde_json::json!({
+        "name": "moothall",
+        "version": env!("CARGO_PKG_VERSION"),
+        "build": LINKED,
+        "target": env!("MOOTHALL_TARGET"),
+        "libc": LIBC,
+        "features": FEATURES,
+        "sqlite": moothall_store::sqlite_version(),
+    });
+    if let Some(commit) = option_env!("MOOTHALL_COMMIT") {
+        described["commit"] = commit.into();
+    }
+    described
+}
+
 /// Returns the path of this program; that of its copy, which is made if necessary, if the program
 /// lies in a cache.
 ///

@@ -1,7 +1,7 @@
 //! Terminal output: colours, and foreign text without control sequences.
 
 use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::next_steps::Reader;
@@ -105,17 +105,26 @@ impl Printer {
 
 /// Output level, set once before any output.
 static QUIET: AtomicBool = AtomicBool::new(false);
-static VERBOSE: AtomicBool = AtomicBool::new(false);
+static VERBOSE: AtomicU8 = AtomicU8::new(0);
 
 /// Sets the output level on standard error.
-pub fn settle_talk(quiet: bool, verbose: bool) {
+pub fn settle_talk(quiet: bool, verbose: u8) {
     QUIET.store(quiet, Ordering::Relaxed);
     VERBOSE.store(verbose, Ordering::Relaxed);
 }
 
 /// Prints a detail with `--verbose`. Callers never pass messages or credentials.
 pub fn detail(text: impl FnOnce() -> String) {
-    if VERBOSE.load(Ordering::Relaxed) {
+    detail_from(1, text);
+}
+
+/// Prints a detail with `-vv`. Callers never pass messages or credentials.
+pub fn fine_detail(text: impl FnOnce() -> String) {
+    detail_from(2, text);
+}
+
+fn detail_from(level: u8, text: impl FnOnce() -> String) {
+    if VERBOSE.load(Ordering::Relaxed) >= level {
         let _ = writeln!(std::io::stderr(), "{}", for_terminal(&text()));
     }
 }

@@ -33,7 +33,14 @@ pub struct StartupSettings {
 /// # Errors
 /// An invalid configuration, or a forbidden listen address.
 pub fn settle(place: &LocationOptions, variables: &Variables) -> Result<StartupSettings, Fault> {
-    let config = Config::find(place.config.as_deref(), variables)?;
+    settled(Config::find(place.config.as_deref(), variables)?, place, variables)
+}
+
+fn settled(
+    config: Config,
+    place: &LocationOptions,
+    variables: &Variables,
+) -> Result<StartupSettings, Fault> {
     let data = data_folder(place, &config, variables)?;
     let mode = place.mode.unwrap_or(config.server.mode);
     let bind = match place.bind.as_ref().or(config.server.bind.as_ref()) {
@@ -75,7 +82,8 @@ pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathB
         return Ok(data.clone());
     }
     let place = LocationOptions { config: named.config.clone(), ..LocationOptions::default() };
-    settle(&place, variables).map(|settled| settled.data)
+    let config = Config::inspect(named.config.as_deref(), variables)?;
+    settled(config, &place, variables).map(|settled| settled.data)
 }
 
 /// Returns the data folder of the flag, of the configuration, or the default one. Fails if none of

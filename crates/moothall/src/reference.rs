@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 
 use crate::cli::{self, Cli};
+use crate::fault::Exit;
 
 const HEADER: &str = "# Command reference\n\n\
 Made from the program's own help texts by `MOOTHALL_BLESS=1 cargo test -p moothall`; a test compares it. Do not edit it by hand.\n";
@@ -16,6 +17,7 @@ fn reference() -> String {
     program.build();
     let mut text = HEADER.to_owned();
     section(&mut text, &mut program);
+    let _ = write!(text, "\n## Exit codes\n\n```text\n{}```\n", Exit::table());
     text
 }
 
@@ -73,7 +75,7 @@ fn the_command_line_is_sound() {
 #[test]
 fn every_command_has_an_example() {
     for command in cli::command().get_subcommands() {
-        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let after = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
         assert!(
             after.contains(&format!("moothall {}", command.get_name())),
             "{} has no example",
@@ -103,7 +105,7 @@ fn words(line: &str) -> Option<Vec<String>> {
 fn every_example_can_be_typed() {
     let mut lines = Vec::new();
     for command in cli::command().get_subcommands() {
-        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let after = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
         lines.extend(
             after
                 .lines()

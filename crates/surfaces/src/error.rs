@@ -11,6 +11,7 @@ use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::ids::{Seq, StreamId};
+use strum::VariantArray;
 
 use crate::json::{JsonFault, JsonFaultKind};
 use crate::next_steps::Reader;
@@ -578,6 +579,12 @@ impl IntoResponse for ApiError {
         }
         response
     }
+}
+
+/// Returns each error code of HTTP with its meaning: of the server, then of the conversation rules.
+pub fn meanings() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let own = Code::VARIANTS.iter().map(|code| (code.into(), code.meaning()));
+    own.chain(RULE_CODES.iter().map(|(_, word, meaning)| (*word, *meaning)))
 }
 
 /// Codes of the conversation rules, which are not in [`Code`]: status, code, meaning. A test

@@ -18,6 +18,22 @@ pub struct Init {
     /// Print the file instead of writing it
     #[arg(long)]
     pub dry_run: bool,
+    /// Add settings for a purpose: debate, review, gathering or support
+    #[arg(long, value_name = "PURPOSE", value_enum, hide_possible_values = true)]
+    pub template: Option<Template>,
+}
+
+/// A purpose for which `init` has settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Template {
+    /// Agents take turns
+    Debate,
+    /// Only named agents answer
+    Review,
+    /// A talking piece goes round
+    Gathering,
+    /// One agent answers each question
+    Support,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -27,6 +43,17 @@ pub struct Doctor {
     /// Check that the address of each model answers and accepts the key, for at most 5 seconds each
     #[arg(long)]
     pub ping: bool,
+    /// Repair permissions, and remove the credential of a server that is gone; asks before each
+    /// repair
+    #[arg(long)]
+    pub fix: bool,
+    /// With --fix: do not ask
+    #[arg(long, short = 'y', requires = "fix")]
+    pub yes: bool,
+    /// Write a file to attach to a report of a problem: this report, versions, the keys of the
+    /// configuration, the server's last log lines and counts; no messages and no secrets
+    #[arg(long, value_name = "FILE")]
+    pub bundle: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Subcommand)]
@@ -57,7 +84,7 @@ pub struct ConfigFile {
 
 #[derive(Clone, Debug, Args)]
 pub struct Completions {
-    /// Shell: bash, zsh or fish
+    /// Shell: bash, zsh, fish or powershell
     #[arg(value_enum, hide_possible_values = true)]
     pub shell: Shell,
 }
@@ -78,6 +105,9 @@ pub enum Shell {
     Zsh,
     /// fish
     Fish,
+    /// PowerShell
+    #[value(name = "powershell", alias = "pwsh")]
+    PowerShell,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -89,7 +119,7 @@ pub struct Man {
 
 #[derive(Clone, Debug, Args)]
 pub struct Help {
-    /// Command or topic
+    /// Command, topic, or the word error and a code
     #[arg(value_name = "COMMAND|TOPIC")]
     pub words: Vec<String>,
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, Args, Command, CommandFactory, Id, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Arg, ArgAction, Args, Command, CommandFactory, Id, ValueEnum};
 
 use super::Cli;
 
@@ -56,12 +57,17 @@ pub struct Global {
     /// Print only errors and warnings on standard error, no hints
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = "Global options")]
     pub quiet: bool,
-    /// Print the requests to the server and their duration on standard error
-    #[arg(long, short, global = true, help_heading = "Global options")]
-    pub verbose: bool,
+    /// Print the requests to the server and their duration on standard error; -vv also prints the
+    /// choice of the server, the kind of credential, retries and sizes
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = "Global options")]
+    pub verbose: u8,
     /// Show times in UTC instead of the time zone of this computer or of TZ. JSON always uses UTC
     #[arg(long, global = true, help_heading = "Global options")]
     pub utc: bool,
+    /// Print long output at once, instead of with $PAGER (or less) at a terminal. PAGER= does so
+    /// too
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub no_pager: bool,
     /// When to use colours: auto, always or never. NO_COLOR is respected
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto,
         hide_possible_values = true, help_heading = "Global options")]
@@ -79,6 +85,14 @@ pub enum ColorChoice {
     Never,
 }
 
+/// Help of a command: its examples stand before its options.
+const HELP: &str = "{before-help}{about-with-newline}\n{usage-heading} {usage}{after-help}\n\n\
+                    {all-args}\n\n";
+/// Last line of a command's help.
+const SHARED: &str = "Options of all commands (--server, --json, --timeout …): moothall --help";
+/// Last line of the program's own help.
+const TOPICS: &str = "Exit codes, variables, errors: moothall help exit-codes|environment|error";
+
 /// Builds the command line. Global options work in every command, but only the program's own help
 /// lists them.
 pub fn command() -> Command {
@@ -90,7 +104,17 @@ pub fn command() -> Command {
         .collect();
     // Declared here as hidden. clap does not propagate a global argument to a subcommand that
     // already has an argument with its id.
-    program.mut_subcommands(|command| sparing(command, &shared))
+    let program = program.mut_subcommands(|command| sparing(command, &shared));
+    example_first(program, TOPICS)
+}
+
+/// Puts the examples of a command before its options in `--help`, and leaves them out in `-h`.
+fn example_first(command: Command, last: &str) -> Command {
+    let command = match command.get_after_help().cloned() {
+        Some(examples) => command.after_long_help(examples).after_help(Resettable::Reset),
+        None => command,
+    };
+    command.help_template(format!("{HELP}{last}"))
 }
 
 /// Hides the global options of a command and of its subcommands, and names the help that lists
@@ -100,9 +124,5 @@ fn sparing(command: Command, shared: &[Arg]) -> Command {
     let own: Vec<Id> = command.get_arguments().map(|arg| arg.get_id().clone()).collect();
     let others = shared.iter().filter(|arg| !own.contains(arg.get_id())).cloned();
     let command = command.args(others).mut_subcommands(|inner| sparing(inner, shared));
-    let about = "Options of all commands (--server, --json, --timeout …): moothall --help";
-    let after = command
-        .get_after_help()
-        .map_or_else(|| about.to_owned(), |after| format!("{after}\n\n{about}"));
-    command.after_help(after)
+    example_first(command, SHARED)
 }

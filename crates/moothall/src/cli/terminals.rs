@@ -177,6 +177,9 @@ pub enum McpAction {
         /// Client: claude, codex or gemini
         #[arg(value_enum, hide_possible_values = true)]
         client: McpClient,
+        /// Only print the changes that would be made
+        #[arg(long)]
+        dry_run: bool,
     },
 }
 

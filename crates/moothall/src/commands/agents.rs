@@ -71,7 +71,11 @@ fn standing(context: &Context, agent: &RegistrationEntry) -> String {
 /// Revokes the keys of the named agents after one confirmation. Stops at the first error.
 async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
-    confirmation::ask(context, &args.sure, &format!("Revoke the keys of {names}?"))?;
+    if confirmation::ask(context, &args.sure, &format!("Revoke the keys of {names}?"))?
+        .is_rehearsal()
+    {
+        return Ok(());
+    }
     for name in &args.names {
         let path = format!("/registrations/{}/revoke", segment(name));
         let revoked: AgentRevoked = context.client.post(&path, &json!({})).await?;
@@ -91,7 +95,9 @@ async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
 async fn free(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
     let question = format!("Free {names}? Their keys are then revoked permanently.");
-    confirmation::ask(context, &args.sure, &question)?;
+    if confirmation::ask(context, &args.sure, &question)?.is_rehearsal() {
+        return Ok(());
+    }
     for name in &args.names {
         let path = format!("/registrations/{}/free", segment(name));
         let freed: AgentFreed = context.client.post(&path, &json!({})).await?;

@@ -70,11 +70,15 @@ async fn transfer(context: &Context, args: &AppGiven) -> Result<(), Fault> {
 /// Separates an app from its agent after a confirmation. The next agent that registers for the app
 /// gets it.
 async fn free(context: &Context, args: &AppId) -> Result<(), Fault> {
-    confirmation::ask(
+    if confirmation::ask(
         context,
         &args.sure,
         &format!("Free app {}? Its tasks have no manager until you transfer it.", args.app),
-    )?;
+    )?
+    .is_rehearsal()
+    {
+        return Ok(());
+    }
     let freed: AppFreed = context.client.delete(&format!("/apps/{}", segment(&args.app))).await?;
     if context.printer.json {
         return context.printer.object(&freed);

@@ -182,7 +182,9 @@ fn read_token(args: &NewBotArgs) -> Result<String, Fault> {
 /// Takes a bot from its agent after a confirmation.
 async fn remove(context: &Context, args: &BotOf) -> Result<(), Fault> {
     let question = format!("Take the bot from {}? Its groups stay without it.", args.agent);
-    confirmation::ask(context, &args.sure, &question)?;
+    if confirmation::ask(context, &args.sure, &question)?.is_rehearsal() {
+        return Ok(());
+    }
     let path = format!("/channels/{}/bots/{}", segment(&args.channel), segment(&args.agent));
     let removed: BotRemoved = context.client.delete(&path).await?;
     if context.printer.json {

@@ -155,7 +155,9 @@ fn line_of(given: &str) -> Result<String, Fault> {
 
 async fn forget(context: &Context, args: &ForgottenComputer) -> Result<(), Fault> {
     let question = format!("Forget {}? Its key is deleted here.", args.name);
-    confirmation::ask(context, &args.sure, &question)?;
+    if confirmation::ask(context, &args.sure, &question)?.is_rehearsal() {
+        return Ok(());
+    }
     let path = format!("/computers/{}", segment(&args.name));
     let forgotten: ComputerForgotten = context.client.delete(&path).await?;
     if context.printer.json {

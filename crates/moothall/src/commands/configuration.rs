@@ -28,7 +28,7 @@ fn schema(printer: &Printer) -> Result<(), Fault> {
 /// Checks the configuration and the users that it names. Prints the result and, for each key that
 /// is set, if a change needs a restart of the server.
 fn check(file: &ConfigFile, printer: &Printer) -> Result<(), Fault> {
-    let mut config = Config::find(file.config.as_deref(), &config::environment())?;
+    let mut config = Config::inspect(file.config.as_deref(), &config::environment())?;
     for warning in accounts::check(&config)? {
         config.warnings.push(warning);
     }

@@ -3,26 +3,64 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
+use moothall_kernel::text::for_terminal;
+use serde_json::json;
+
 use super::Context;
 use crate::cli::Confirmation;
 use crate::fault::{Exit, Fault};
+use crate::paint::note;
 
-/// Succeeds if the person confirms the action. Does not ask with `--yes`, nor in a program, which
-/// cannot answer.
+/// An answer to a confirmation. It must be looked at: a rehearsal changes nothing.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// The action is to be taken.
+    Given,
+    /// The action was only printed.
+    Rehearsal,
+}
+
+impl Consent {
+    /// True if nothing may be changed.
+    pub fn is_rehearsal(self) -> bool {
+        self == Self::Rehearsal
+    }
+}
+
+/// Asks the person to confirm the action. Does not ask with `--yes`, nor in a program, which cannot
+/// answer. With `--dry-run`, prints the action instead.
 ///
 /// # Errors
 /// The person declined; nothing was done.
-pub fn ask(context: &Context, sure: &Confirmation, what: &str) -> Result<(), Fault> {
+pub fn ask(context: &Context, sure: &Confirmation, what: &str) -> Result<Consent, Fault> {
+    if sure.dry_run {
+        return rehearse(context, what).map(|()| Consent::Rehearsal);
+    }
     if sure.yes || context.printer.json || !io::stdin().is_terminal() || !io::stderr().is_terminal()
     {
-        return Ok(());
+        return Ok(Consent::Given);
     }
     let answer = line(&format!("{what} [y/N] "))?;
     if matches!(answer.to_lowercase().as_str(), "y" | "yes") {
-        return Ok(());
+        return Ok(Consent::Given);
     }
     Err(Fault::new(Exit::Failure, "not confirmed, so nothing was changed")
         .try_this("answer y, or use --yes"))
+}
+
+/// Prints the action that a question is about, instead of taking it.
+fn rehearse(context: &Context, what: &str) -> Result<(), Fault> {
+    let action = match what.rsplit_once('?') {
+        Some((action, rest)) => format!("{action}.{rest}"),
+        None => what.to_owned(),
+    };
+    if context.printer.json {
+        return context.printer.object(&json!({"dry_run": true, "action": action}));
+    }
+    context.printer.line(&for_terminal(&action))?;
+    note("This was a dry run: nothing was changed.");
+    Ok(())
 }
 
 /// Asks the person at the terminal for a line; returns it without the space around it.

@@ -17,11 +17,15 @@ pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
         .await
         .ok()
         .map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
-    confirmation::ask(
+    if confirmation::ask(
         context,
         &args.sure,
         &format!("Delete {named} permanently, with all its messages?"),
-    )?;
+    )?
+    .is_rehearsal()
+    {
+        return Ok(());
+    }
     let deleted: ThreadDeleted =
         context.client.delete(&format!("/threads/{}", segment(&thread))).await?;
     if context.printer.json {

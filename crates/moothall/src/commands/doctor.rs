@@ -2,17 +2,19 @@
 //! problem.
 
 mod agents;
+mod bundle;
 mod channels;
 mod computers;
 mod folder;
 mod models;
+mod repair;
 mod server;
 
 pub use folder::warning as warning_of_folder;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use moothall_kernel::text::counted;
@@ -32,6 +34,7 @@ use crate::own_program::LINKED;
 use crate::owner;
 use crate::paint::{Printer, Style};
 use crate::place::{StartupSettings, settle};
+use repair::Repair;
 
 /// Free space in bytes below which a check fails, and below which it warns.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -67,11 +70,19 @@ struct Finding {
     found: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
+    /// Repair that `--fix` makes.
+    #[serde(skip)]
+    repair: Option<Repair>,
 }
 
 impl Finding {
     fn new(check: &'static str, verdict: Verdict, found: impl Into<String>) -> Self {
-        Self { check, verdict, found: found.into(), fix: None }
+        Self { check, verdict, found: found.into(), fix: None, repair: None }
+    }
+
+    /// Adds a repair, which is also the fix.
+    fn repair(self, repair: Repair) -> Self {
+        Self { fix: Some(repair.to_string()), repair: Some(repair), ..self }
     }
 
     fn fix(mut self, fix: impl Into<String>) -> Self {
@@ -90,22 +101,30 @@ struct Report {
 /// if a check failed; warnings do not count.
 pub async fn run(args: &Doctor, global: &Global, printer: &Printer) -> Result<(), Fault> {
     let mut checks = examine(args).await;
-    if let Some(server) = global.server.as_deref().filter(|server| !server.is_empty()) {
-        let (token_file, profile) = (global.token_file.as_deref(), global.profile.as_deref());
-        let said = CredentialOptions {
-            server: Some(server),
-            token_file,
-            data: None,
-            profile,
-            cacert: global.cacert.as_deref(),
-        };
+    let server = global.server.as_deref().filter(|server| !server.is_empty());
+    let said = CredentialOptions {
+        server,
+        token_file: global.token_file.as_deref(),
+        data: None,
+        profile: global.profile.as_deref(),
+        cacert: global.cacert.as_deref(),
+    };
+    if server.is_some() {
         checks.extend(server::examine(&said).await);
     }
-    let failed = checks.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
-    if printer.json {
-        printer.object(&Report { ok: failed == 0, checks })?;
-    } else {
+    if !printer.json {
         checks.iter().try_for_each(|finding| print(printer, finding))?;
+    }
+    if args.fix {
+        checks = repair::make(checks, args.yes, printer)?;
+    }
+    let failed = checks.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
+    let report = Report { ok: failed == 0, checks };
+    if printer.json {
+        printer.object(&report)?;
+    }
+    if let Some(file) = &args.bundle {
+        bundle::write(file, args, &said, &report, printer).await?;
     }
     match failed {
         0 => Ok(()),
@@ -191,11 +210,16 @@ fn configuration(config: &Config) -> Vec<Finding> {
         }
         Some(Ok(_)) | None => found,
     };
-    let warnings = config
-        .warnings
-        .iter()
-        .map(|warning| Finding::new("configuration", Verdict::Warn, warning.clone()));
-    std::iter::once(Finding::new("configuration", Verdict::Ok, found)).chain(warnings).collect()
+    let finding = |verdict, found: &str| Finding::new("configuration", verdict, found);
+    let warnings = config.warnings.iter().map(|warning| {
+        let about = |file: &&PathBuf| warning.starts_with(&format!("{} ", file.display()));
+        let warned = finding(Verdict::Warn, warning);
+        match config.exposed.iter().find(about) {
+            Some(file) => warned.repair(Repair::Mode(file.clone(), 0o600)),
+            None => warned,
+        }
+    });
+    std::iter::once(finding(Verdict::Ok, &found)).chain(warnings).collect()
 }
 
 fn version() -> Finding {
@@ -312,6 +336,7 @@ fn data_folder(folder: &Path) -> Vec<Finding> {
         findings.extend(folder::private(folder));
         findings.extend(folder::owned(folder));
         findings.extend(folder::log(folder));
+        findings.extend(folder::key(folder));
     }
     findings.extend(folder::read_only(existing));
     findings.extend(free_space(existing));

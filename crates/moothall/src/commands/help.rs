@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use clap_complete::Shell as Kind;
+use moothall_surfaces::error::meanings as error_codes;
 use serde_json::json;
 
 use crate::cli::{self, Completions, Help, Man, Shell};
@@ -38,6 +39,7 @@ const TOPICS: [(&str, &str); 2] = [
     ),
 ];
 const EXIT_CODES: &str = "exit-codes";
+const ERROR: &str = "error";
 
 /// Prints the overview for `moothall` without a command.
 ///
@@ -51,6 +53,9 @@ pub fn overview() -> Result<(), Fault> {
 /// overview.
 pub fn run(args: &Help, printer: &Printer) -> Result<(), Fault> {
     let [first, rest @ ..] = args.words.as_slice() else { return overview() };
+    if first == ERROR {
+        return error(rest, printer);
+    }
     let topic = match first.as_str() {
         EXIT_CODES => Some(Exit::table()),
         word => TOPICS.iter().find(|(name, _)| *name == word).map(|(_, text)| (*text).to_owned()),
@@ -74,13 +79,38 @@ pub fn run(args: &Help, printer: &Printer) -> Result<(), Fault> {
     print(found, true)
 }
 
+/// Prints the meaning of an error code, and its cure. Without a code, lists all codes.
+fn error(words: &[String], printer: &Printer) -> Result<(), Fault> {
+    let Some(code) = words.first() else {
+        let codes: Vec<&str> = error_codes().map(|(code, _)| code).collect();
+        return if printer.json {
+            printer.object(&json!({"codes": codes}))
+        } else {
+            printer.line(&codes.join("\n"))
+        };
+    };
+    let Some((_, meaning)) = error_codes().find(|(known, _)| known == code) else {
+        let known: Vec<&str> = error_codes().map(|(known, _)| known).collect();
+        let way = nearest(code, &known).map_or_else(
+            || "moothall help error, which lists all codes".to_owned(),
+            |near| format!("moothall help error {near}"),
+        );
+        let what = format!("the error code {code:?} does not exist");
+        return Err(Fault::new(Exit::Usage, what).try_this(way));
+    };
+    if printer.json {
+        return printer.object(&json!({"code": code, "meaning": meaning}));
+    }
+    printer.line(&format!("{code}: {meaning}"))
+}
+
 fn print(command: &mut clap::Command, long: bool) -> Result<(), Fault> {
     let printed = if long { command.print_long_help() } else { command.print_help() };
     printed.map_err(|error| output_fault(&error))
 }
 
 fn unknown(word: &str, known: &[String]) -> Fault {
-    let topics = TOPICS.iter().map(|(name, _)| *name).chain([EXIT_CODES]);
+    let topics = TOPICS.iter().map(|(name, _)| *name).chain([EXIT_CODES, ERROR]);
     let all: Vec<&str> = known.iter().map(String::as_str).chain(topics).collect();
     let fault = Fault::new(Exit::Usage, format!("help about {word:?} does not exist"));
     match nearest(word, &all) {
@@ -89,15 +119,19 @@ fn unknown(word: &str, known: &[String]) -> Fault {
     }
 }
 
-pub fn completions(args: &Completions) -> Result<(), Fault> {
+pub fn completions(args: &Completions, printer: &Printer) -> Result<(), Fault> {
     let shell = match args.shell {
         Shell::Bash => Kind::Bash,
         Shell::Zsh => Kind::Zsh,
         Shell::Fish => Kind::Fish,
+        Shell::PowerShell => Kind::PowerShell,
     };
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut cli::command(), "moothall", &mut text);
     let text = knowing(args.shell, &String::from_utf8_lossy(&text));
+    if printer.json {
+        return printer.object(&json!({"script": text}));
+    }
     io::Write::write_all(&mut io::stdout(), text.as_bytes()).map_err(|error| output_fault(&error))
 }
 
@@ -106,6 +140,7 @@ fn knowing(shell: Shell, script: &str) -> String {
     match shell {
         Shell::Bash => format!("{script}{}", include_str!("completions/known.bash")),
         Shell::Fish => format!("{script}{}", include_str!("completions/known.fish")),
+        Shell::PowerShell => powershell(script),
         Shell::Zsh => {
             // Ask the server instead of using zsh's default completion. The function goes before
             // the script's last lines, which run when zsh loads the script.
@@ -116,15 +151,27 @@ fn knowing(shell: Shell, script: &str) -> String {
     }
 }
 
+/// Replaces the candidates of a position by the server's, if there are any.
+fn powershell(script: &str) -> String {
+    let known = include_str!("completions/known.ps1");
+    let (before, rest) = script.split_once("    $completions.Where{").unwrap_or((script, ""));
+    format!("{before}{known}    $completions.Where{{{rest}")
+}
+
 /// Writes a manual page for each command into a folder, which is created if it is missing.
-pub fn man(args: &Man) -> Result<(), Fault> {
+pub fn man(args: &Man, printer: &Printer) -> Result<(), Fault> {
     let fault = |error: io::Error| {
         Fault::io(format!("cannot write into {}", args.folder.display()), &error)
     };
     fs::create_dir_all(&args.folder).map_err(fault)?;
     let mut command = cli::command();
+    let examples = command.get_after_long_help().cloned().unwrap_or_default();
+    command = command.after_long_help(format!("{examples}\n\n{}", Exit::table()));
     command.build();
     let pages = pages(&command, &args.folder).map_err(fault)?;
+    if printer.json {
+        return printer.object(&json!({"folder": args.folder, "pages": pages}));
+    }
     note(&format!(
         "{pages} pages are in {}. If that is a folder of manual pages: man moothall",
         args.folder.display()
@@ -142,4 +189,20 @@ fn pages(command: &clap::Command, folder: &Path) -> io::Result<usize> {
     clap_mangen::Man::new(command.clone()).render(&mut text)?;
     fs::write(folder.join(format!("{title}.1")), text)?;
     command.get_subcommands().try_fold(1, |done, inner| Ok(done + pages(inner, folder)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powershell_asks_the_server_before_it_offers_its_own_words() {
+        let mut text = Vec::new();
+        clap_complete::generate(Kind::PowerShell, &mut cli::command(), "moothall", &mut text);
+        let script = knowing(Shell::PowerShell, &String::from_utf8_lossy(&text));
+        let asks = script.find("complete '--' @asked").unwrap_or(usize::MAX);
+        let offers = script.find("$completions.Where{").unwrap_or_default();
+        assert!(asks < offers, "{}", &script[script.len().saturating_sub(1500)..]);
+        assert!(script.trim_end().ends_with('}'));
+    }
 }

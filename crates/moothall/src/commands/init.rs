@@ -8,7 +8,7 @@ use moothall_engine::registry::AgentSpec;
 use serde_json::json;
 
 use super::doctor::tmux_version;
-use crate::cli::Init;
+use crate::cli::{Init, Template};
 use crate::config::{self, Mode};
 use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note};
@@ -43,7 +43,8 @@ pub fn run(args: &Init, printer: &Printer) -> Result<(), Fault> {
         |name| variables.get(name).cloned(),
         &format!("http://{USUAL_BIND}"),
     );
-    let text = written(&choices, &found, tmux_version().as_deref());
+    let mut text = written(&choices, &found, tmux_version().as_deref());
+    text.push_str(args.template.map_or("", settings_of));
     if args.dry_run {
         return printer.line(text.trim_end());
     }
@@ -130,6 +131,16 @@ fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String
     text
 }
 
+/// Returns the settings for a purpose, with comments.
+const fn settings_of(template: Template) -> &'static str {
+    match template {
+        Template::Debate => include_str!("templates/debate.toml"),
+        Template::Review => include_str!("templates/review.toml"),
+        Template::Gathering => include_str!("templates/gathering.toml"),
+        Template::Support => include_str!("templates/support.toml"),
+    }
+}
+
 /// Creates a file; never overwrites one.
 fn write(file: &Path, text: &str) -> Result<(), Fault> {
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
@@ -156,6 +167,33 @@ mod tests {
         let open = ask(&mut "yes\nmany\n0\n7000\n".as_bytes()).unwrap();
         assert_eq!(open, Choices { bind: "0.0.0.0:7000".into(), mode: Mode::Token });
         assert_eq!(ask(&mut "".as_bytes()).unwrap_err().exit, Exit::Interrupted);
+    }
+
+    /// Returns the configuration of a file that holds this text.
+    fn read(text: &str) -> Result<crate::config::Config, Fault> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("moothall.toml");
+        write(&file, text).unwrap();
+        crate::config::Config::find(Some(&file), &crate::config::Variables::new())
+    }
+
+    #[test]
+    fn each_template_is_a_configuration_also_with_its_suggestions() {
+        use clap::ValueEnum;
+        for template in Template::value_variants() {
+            let start = written(&Choices::default(), &[], None);
+            let text = format!("{start}{}", settings_of(*template));
+            let config = read(&text).unwrap();
+            assert_ne!(config.defaults, moothall_kernel::policy::Policy::default(), "{text}");
+            // A suggestion is a line such as `# key = …` or `# [section]`.
+            let bare = text.lines().map(|line| {
+                let rest = line.strip_prefix("# ");
+                rest.filter(|rest| rest.starts_with('[') || rest.contains(" = ")).unwrap_or(line)
+            });
+            let bare = bare.collect::<Vec<_>>().join("\n");
+            let suggested = read(&bare).unwrap_or_else(|fault| panic!("{fault}\n{bare}"));
+            assert!(suggested.warnings.iter().all(|w| w.contains("is not set")), "{bare}");
+        }
     }
 
     #[test]

@@ -99,7 +99,9 @@ fn row(context: &Context, token: &TokenEntry) -> String {
 /// Revokes an invitation after a confirmation.
 async fn revoke(context: &Context, args: &InvitationId) -> Result<(), Fault> {
     let InvitationId { id, sure } = args;
-    confirmation::ask(context, sure, &format!("Revoke invitation {id}?"))?;
+    if confirmation::ask(context, sure, &format!("Revoke invitation {id}?"))?.is_rehearsal() {
+        return Ok(());
+    }
     let path = format!("/tokens/{}/revoke", segment(id));
     let revoked: TokenRevoked = context.client.post(&path, &RevokeRequest::default()).await?;
     if context.printer.json {

@@ -38,8 +38,13 @@ pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
 pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let id = threads::participant(&context.client, &thread, &args.id).await?;
-    let accepted =
-        control(&context.client, &thread, json!({"uninvite": {"participant_id": id}})).await?;
+    let left = json!({"uninvite": {"participant_id": id}});
+    let accepted = match control(&context.client, &thread, left).await {
+        Err(fault) if fault.code.as_deref() == Some("not_invited") => {
+            return has_left(context, &thread, &id, fault).await;
+        }
+        accepted => accepted?,
+    };
     if context.printer.json {
         return context.printer.object(&accepted);
     }
@@ -48,6 +53,20 @@ pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     } else {
         format!("{id} was not a participant.")
     });
+    Ok(())
+}
+
+/// Reports the success of a removal that happened earlier. For an id that never took part, which
+/// may be mistyped, the server's error stays.
+async fn has_left(context: &Context, thread: &str, id: &str, fault: Fault) -> Result<(), Fault> {
+    let state = threads::state(&context.client, thread).await?;
+    if !state.state.participants.left.iter().any(|entry| entry.id == id) {
+        return Err(fault);
+    }
+    if context.printer.json {
+        return context.printer.object(&json!({"received": true}));
+    }
+    note(&format!("{id} has left already."));
     Ok(())
 }
 

@@ -62,7 +62,8 @@ use crate::client::Client;
 use crate::config;
 use crate::credential::{CredentialOptions, ResolvedServer};
 use crate::fault::Fault;
-use crate::paint::Printer;
+use crate::pager::Pager;
+use crate::paint::{Printer, fine_detail};
 
 /// Shared context of commands that talk to a server.
 pub struct Context {
@@ -88,9 +89,9 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Init(args) => return init::run(&args, &printer),
         Command::Matrix(command) => return matrix::run(&command, &printer),
         Command::Config(action) => return configuration::run(&action, &printer),
-        Command::Completions(args) => return help::completions(&args),
+        Command::Completions(args) => return help::completions(&args, &printer),
         Command::Complete(args) => return complete::run(global, &args, &printer).await,
-        Command::Man(args) => return help::man(&args),
+        Command::Man(args) => return help::man(&args, &printer),
         Command::Help(args) => return help::run(&args, &printer),
         talking => talking,
     };
@@ -102,6 +103,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     if let Some(clients) = beginning(&command) {
         meant = background::running(&said, meant, &clients, &config::environment()).await?;
     }
+    fine_detail(|| format!("server {}, credential: {}", meant.server, meant.credential.kind()));
     if let Command::Mcp(args) = &command {
         // An agent speaks through this server. It must never act with the credential of the person
         // who started it.
@@ -112,6 +114,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     }
     let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
     let context = Context { client: client.with(meant.credential).introduced().await?, printer };
+    let _pager = Pager::begin(global, is_long(&command));
     match command {
         Command::New(args) => new::run(&context, &args).await,
         Command::List(args) => list::run(&context, &args).await,
@@ -175,6 +178,15 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         | Command::Pane(_)
         | Command::Mcp(_)
         | Command::Join(_) => Ok(()),
+    }
+}
+
+/// True if a command prints text that may be longer than a screen, and then ends.
+fn is_long(command: &Command) -> bool {
+    match command {
+        Command::Tail(args) => args.no_follow,
+        Command::Search(_) | Command::Export(_) | Command::Why(_) | Command::Guards(_) => true,
+        _ => false,
     }
 }
 

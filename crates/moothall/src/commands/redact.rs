@@ -18,7 +18,9 @@ pub async fn run(context: &Context, args: &Redact) -> Result<(), Fault> {
     let words = words.map_or_else(String::new, |words| format!("{words}\n"));
     let question =
         format!("{words}Erase the text of message {} permanently?", for_terminal(&args.event));
-    confirmation::ask(context, &args.sure, &question)?;
+    if confirmation::ask(context, &args.sure, &question)?.is_rehearsal() {
+        return Ok(());
+    }
     let path = threads::path(&thread, &format!("events/{}/redact", segment(&event)));
     let redacted: Redacted = context.client.post(&path, &json!({})).await?;
     if context.printer.json {

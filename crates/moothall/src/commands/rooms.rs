@@ -1,6 +1,7 @@
 //! Commands that change a conversation or ask in it. They run the slash commands of the same names.
 
 use moothall_kernel::text::for_terminal;
+use moothall_surfaces::wire::Envelope;
 
 use super::Context;
 use super::answers::wait;
@@ -13,31 +14,34 @@ use crate::threads;
 
 /// Slash commands with another name on the command line. There, `resume` restarts sessions.
 const OTHER_NAMES: [(&str, &str); 2] = [("/resume", "continue"), ("/pass", "gather pass")];
-/// Runs a slash command without arguments.
+/// Runs a slash command without arguments. Says so if it changed nothing.
 pub async fn alone(context: &Context, thread: &Thread, slash: &str) -> Result<(), Fault> {
-    run(context, &thread.thread, slash.to_owned()).await
+    if run(context, &thread.thread, slash.to_owned()).await?.is_none() {
+        note("It was so already; nothing was changed.");
+    }
+    Ok(())
 }
 
 /// Renames a conversation.
 pub async fn rename(context: &Context, args: &Rename) -> Result<(), Fault> {
-    run(context, &args.thread.thread, format!("/rename {}", args.title.join(" "))).await
+    run(context, &args.thread.thread, format!("/rename {}", args.title.join(" "))).await.map(drop)
 }
 
 /// Changes the policy of a conversation.
 pub async fn policy(context: &Context, args: &PolicyChange) -> Result<(), Fault> {
-    run(context, &args.thread.thread, format!("/policy {}", args.policy)).await
+    run(context, &args.thread.thread, format!("/policy {}", args.policy)).await.map(drop)
 }
 
 /// Forms, changes or shows the group of a conversation.
 pub async fn group(context: &Context, args: &Group) -> Result<(), Fault> {
-    run(context, &args.thread.thread, format!("/group {}", args.words.join(" "))).await
+    run(context, &args.thread.thread, format!("/group {}", args.words.join(" "))).await.map(drop)
 }
 
 /// Mutes or unmutes agents.
 pub async fn mute(context: &Context, args: &Mute, slash: &str) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let ids = ids(context, &thread, &args.names).await?;
-    run(context, &thread, format!("{slash} {ids}")).await
+    run(context, &thread, format!("{slash} {ids}")).await.map(drop)
 }
 
 /// Asks only these agents. With `--wait`, waits for their answers.
@@ -62,11 +66,11 @@ async fn ids(context: &Context, thread: &str, names: &[String]) -> Result<String
     Ok(ids.join(" "))
 }
 
-/// Resolves a conversation, and runs the slash command for it.
-async fn run(context: &Context, thread: &str, slash: String) -> Result<(), Fault> {
+/// Resolves a conversation, and runs the slash command for it. Returns the event that it caused.
+async fn run(context: &Context, thread: &str, slash: String) -> Result<Option<Envelope>, Fault> {
     let thread = threads::resolve(&context.client, thread).await?;
     let from = context.client.name().to_owned();
-    run_slash(context, &thread, from, slash).await.map(drop)
+    run_slash(context, &thread, from, slash).await
 }
 
 /// Notes that a typed text was run as a command, and how to send it as text.

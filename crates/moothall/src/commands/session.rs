@@ -274,11 +274,20 @@ pub async fn interrupt(context: &Context, args: &Session) -> Result<(), Fault> {
 
 pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
     let session = &args.session.session;
-    confirmation::ask(
+    if args.sure.dry_run {
+        // A session that does not exist is an error without a confirmation, too.
+        let _: serde_json::Value =
+            context.client.get(&format!("/sessions/{}", segment(session))).await?;
+    }
+    if confirmation::ask(
         context,
         &args.sure,
         &format!("End {session} and the program in its terminal?"),
-    )?;
+    )?
+    .is_rehearsal()
+    {
+        return Ok(());
+    }
     act(context, &args.session, "end", "is over. What it said is kept: moothall sessions --ended")
         .await
 }

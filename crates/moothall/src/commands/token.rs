@@ -9,7 +9,7 @@ use moothall_surfaces::wire::{
 use super::{Context, confirmation};
 use crate::cli::{NewToken, RevokedToken, Token, TokenId};
 use crate::client::{Client, segment};
-use crate::fault::Fault;
+use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
 use crate::threads;
 
@@ -112,6 +112,10 @@ fn row(context: &Context, token: &TokenEntry) -> String {
 async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
     let TokenId { id, sure, .. } = &args.token;
     let children = came_of(context, id).await?;
+    if sure.dry_run && !all(&context.client).await?.tokens.iter().any(|token| token.id == *id) {
+        return Err(Fault::new(Exit::Failure, format!("no token has the id {id:?}"))
+            .try_this("moothall token list"));
+    }
     if args.with_children && !context.printer.json {
         children.iter().try_for_each(|token| context.printer.line(&row(context, token)))?;
     }
@@ -122,13 +126,15 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
         }
         _ => String::new(),
     };
-    confirmation::ask(
+    if confirmation::ask(
         context,
         sure,
         &format!(
             "Revoke token {id}, the browsers that signed in with it and its open invitations{others}?"
         ),
-    )?;
+    )?.is_rehearsal() {
+        return Ok(());
+    }
     let request = RevokeRequest { with_children: args.with_children.then_some(true) };
     let path = format!("/tokens/{}/revoke", segment(id));
     let revoked: TokenRevoked = context.client.post(&path, &request).await?;

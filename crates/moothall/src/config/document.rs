@@ -2,6 +2,7 @@
 //! Later files override earlier ones, and environment variables override files.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
+use super::parts::agents_folder;
+use super::secrets::{FillFault, Resolver};
 use crate::fault::{Exit, Fault};
 
 /// Environment variables, as `${VAR}` sees them.
@@ -25,6 +28,9 @@ const BETWEEN: &str = "__";
 /// The sources of a configuration.
 pub struct Document {
     sources: Vec<Source>,
+    runs_commands: bool,
+    /// Files whose content was used as a value.
+    secret_files: RefCell<Vec<PathBuf>>,
 }
 
 /// One source. Spans are offsets into all sources joined end to end, so that `begins` tells which
@@ -35,6 +41,8 @@ struct Source {
     text: String,
     begins: usize,
     is_file: bool,
+    /// True for a file of agents beside an earlier file.
+    is_part: bool,
 }
 
 /// A value with its span.
@@ -47,14 +55,14 @@ impl Document {
     /// Parses one file, without variables.
     #[cfg(test)]
     pub fn new(file: &Path, text: String) -> Self {
-        let mut document = Self { sources: Vec::new() };
+        let mut document = Self::empty();
         document.add(file, text, true);
         document
     }
 
     /// Collects files, each overriding those before it, and the variables that set keys.
     pub fn of(files: Vec<(PathBuf, String)>, variables: &Variables) -> Self {
-        let mut document = Self { sources: Vec::new() };
+        let mut document = Self::empty();
         files.into_iter().for_each(|(file, text)| document.add(&file, text, true));
         let set =
             variables.iter().filter_map(|(name, value)| Some((name, assignment(name, value)?)));
@@ -62,10 +70,22 @@ impl Document {
         document
     }
 
+    const fn empty() -> Self {
+        let secret_files = RefCell::new(Vec::new());
+        Self { sources: Vec::new(), runs_commands: true, secret_files }
+    }
+
+    /// Gives commands in the configuration a fixed text instead of running them.
+    #[must_use]
+    pub fn without_commands(self) -> Self {
+        Self { runs_commands: false, ..self }
+    }
+
     fn add(&mut self, name: &Path, text: String, is_file: bool) {
         // The gap of one puts an error at the end of a source into that source.
         let begins = self.sources.last().map_or(0, |last| last.begins + last.text.len() + 1);
-        self.sources.push(Source { name: name.to_owned(), text, begins, is_file });
+        let is_part = is_file && self.sources.iter().any(|source| source.is_whole_of(name));
+        self.sources.push(Source { name: name.to_owned(), text, begins, is_file, is_part });
     }
 
     /// Returns the top-level entries. Variables are not filled in yet: see [`Document::fill`].
@@ -74,29 +94,34 @@ impl Document {
     /// A source is not valid TOML.
     pub fn entries(&self) -> Result<Entries<'_>, Fault> {
         let mut whole: DeTable<'_> = std::iter::empty().collect();
+        let mut beside = BTreeMap::new();
         for source in &self.sources {
             let at = |span: Range<usize>| span.start + source.begins..span.end + source.begins;
             let parsed = DeTable::parse(&source.text)
                 .map_err(|error| self.fault(error.span().map(at), error.message()))?;
-            merge(&mut whole, shifted(parsed.into_inner(), source.begins), source.is_file, 0);
+            let table = shifted(parsed.into_inner(), source.begins);
+            if source.is_part {
+                self.check_part(&table)?;
+            } else {
+                beside.clear();
+            }
+            self.check_names(&table, &mut beside)?;
+            merge(&mut whole, table, source.is_file, 0);
         }
         Ok(into_entries(whole))
     }
 
-    /// Replaces `${VAR}` in all strings of a value.
+    /// Replaces references such as `${VAR}` in all strings of a value.
     ///
     /// # Errors
-    /// A variable is not set.
+    /// A reference has no value.
     pub fn fill(&self, node: &mut Node<'_>, variables: &Variables) -> Result<(), Fault> {
         let span = node.span();
-        // Values from environment variables are literal: `${` has no meaning in them.
-        let as_it_is = self.source(span.start).is_some_and(|source| !source.is_file);
         match node.get_mut() {
-            DeValue::String(_) if as_it_is => {}
             DeValue::String(text) => {
-                *text = Cow::Owned(
-                    fill(text, variables).map_err(|fault| self.variable_fault(span, fault))?,
-                );
+                if let Some(filled) = self.filled(&span, text, variables)? {
+                    *text = Cow::Owned(filled);
+                }
             }
             DeValue::Array(array) => {
                 for item in array.iter_mut() {
@@ -114,6 +139,30 @@ impl Document {
             | DeValue::Datetime(_) => {}
         }
         Ok(())
+    }
+
+    /// Replaces the references in a text; `None` for the value of an environment variable, in which
+    /// `${` has no meaning.
+    pub fn filled(
+        &self,
+        span: &Range<usize>,
+        text: &str,
+        variables: &Variables,
+    ) -> Result<Option<String>, Fault> {
+        let Some(source) = self.source(span.start).filter(|source| source.is_file) else {
+            return Ok(None);
+        };
+        let mut read = self.secret_files.borrow_mut();
+        let folder = source.name.parent().unwrap_or(Path::new(""));
+        let runs_commands = self.runs_commands;
+        let mut resolver = Resolver { variables, folder, runs_commands, read: &mut read };
+        let filled = resolver.fill(text);
+        filled.map(Some).map_err(|fault| self.unfilled(span.clone(), fault))
+    }
+
+    /// Returns the files whose content was used as a value.
+    pub fn secret_files(&self) -> Vec<PathBuf> {
+        self.secret_files.borrow().clone()
     }
 
     /// Returns the error for a `command` written as one string, with the array to write instead.
@@ -242,7 +291,8 @@ impl Document {
         }
     }
 
-    fn variable_fault(&self, span: Range<usize>, fault: FillFault) -> Fault {
+    /// Returns the error for a reference without a value. It never contains a value.
+    fn unfilled(&self, span: Range<usize>, fault: FillFault) -> Fault {
         match fault {
             FillFault::Missing(name) => self
                 .fault(Some(span), &format!("the environment variable {name} is not set"))
@@ -250,11 +300,22 @@ impl Document {
             FillFault::Open => self
                 .fault(Some(span), "`${` is not closed")
                 .try_this("write ${NAME}, or $${ for the literal text"),
+            FillFault::File(path, why) => self
+                .fault(Some(span), &format!("the file {} gives no value: {why}", path.display()))
+                .try_this("correct the path, or let the user that runs moothall read the file"),
+            FillFault::Command(why) => self
+                .fault(Some(span), &format!("the command in `${{cmd:…}}` gives no value: {why}"))
+                .try_this("run it in a shell as the user that runs moothall, and correct it"),
         }
     }
 }
 
 impl Source {
+    /// True if another file is a file of agents beside this one.
+    fn is_whole_of(&self, other: &Path) -> bool {
+        self.is_file && other.parent() == Some(agents_folder(&self.name).as_path())
+    }
+
     /// Returns line and column, both from 1; columns count characters.
     fn position(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset - self.begins).unwrap_or(&self.text);
@@ -338,7 +399,7 @@ fn merge<'a>(under: &mut DeTable<'a>, over: DeTable<'a>, is_file: bool, depth: u
     }
 }
 
-fn is_table(node: &Node<'_>) -> bool {
+pub fn is_table(node: &Node<'_>) -> bool {
     matches!(node.get_ref(), DeValue::Table(_))
 }
 
@@ -387,32 +448,6 @@ fn without_values(message: &str) -> String {
     }
 }
 
-enum FillFault {
-    Missing(String),
-    Open,
-}
-
-/// Replaces `${NAME}` by the variable; `$${` becomes a literal `${`.
-fn fill(text: &str, variables: &Variables) -> Result<String, FillFault> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        let (before, after) = (&rest[..at], &rest[at + 2..]);
-        if let Some(literal) = before.strip_suffix('$') {
-            out.push_str(literal);
-            out.push_str("${");
-            rest = after;
-            continue;
-        }
-        let (name, remainder) = after.split_once('}').ok_or(FillFault::Open)?;
-        out.push_str(before);
-        out.push_str(variables.get(name).ok_or_else(|| FillFault::Missing(name.into()))?);
-        rest = remainder;
-    }
-    out.push_str(rest);
-    Ok(out)
-}
-
 /// Appends the path of each key that holds a secret as plain text, without a variable.
 fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
     for (key, value) in table {
@@ -443,28 +478,6 @@ pub fn names_a_secret(path: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-
-    fn variables() -> Variables {
-        [("A".to_owned(), "one".to_owned()), ("EMPTY".to_owned(), String::new())].into()
-    }
-
-    #[test]
-    fn variables_are_filled_in_and_escaped() {
-        let filled = |text| fill(text, &variables()).ok();
-        assert_eq!(filled("${A}-${A}").as_deref(), Some("one-one"));
-        assert_eq!(filled("$${A} costs $5 ${EMPTY}.").as_deref(), Some("${A} costs $5 ."));
-        assert_eq!(filled("${NOPE}"), None);
-        assert_eq!(filled("${A"), None);
-    }
-
-    #[test]
-    fn a_variable_is_never_filled_in_twice() {
-        let sly = Variables::from([
-            ("A".to_owned(), "${B}".to_owned()),
-            ("B".to_owned(), "secret".to_owned()),
-        ]);
-        assert_eq!(fill("${A}", &sly).ok().as_deref(), Some("${B}"));
-    }
 
     #[test]
     fn columns_count_characters() {

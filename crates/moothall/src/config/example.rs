@@ -25,7 +25,8 @@ const HEADER: &str = "\
 # Moothall's configuration. Every key is optional; a line that begins with `# key =` shows a default or an example.
 #
 # The server looks for it in this order: --config FILE, ./moothall.toml, moothall/moothall.toml in the XDG configuration folder.
-# Flags override this file. ${NAME} in a text is replaced by the environment variable NAME; write $${ for a plain ${.
+# Flags override this file. ${NAME} in a text is replaced by the environment variable NAME, ${file:PATH} by the content of a file,
+# and ${cmd:LINE} by the output of a shell command; write $${ for a plain ${. Files agents.d/*.toml beside this one have agents, too.
 #
 # Generated from the configuration types; a test compares it. To generate it again: MOOTHALL_BLESS=1 cargo test -p moothall
 ";

@@ -5,7 +5,10 @@ mod document;
 mod example;
 mod channel_entries;
 mod schema;
+mod parts;
+mod places;
 mod restart;
+mod secrets;
 #[cfg(test)]
 mod tests;
 
@@ -24,10 +27,11 @@ use moothall_terminals::SessionsConfig;
 use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
-use crate::fault::{Exit, Fault};
-use document::names_a_secret;
-pub use document::{Document, Entries, Node, Variables, nearest};
+use crate::fault::Fault;
+pub use document::{Document, Entries, Node, Variables, names_a_secret, nearest};
 pub use example::example;
+pub use places::{environment, usual_bind, usual_data_folder, usual_state_folder};
+use places::{files, texts};
 pub use restart::{StartupValues, needs_restart};
 pub use schema::schema;
 
@@ -64,6 +68,8 @@ pub struct Config {
     pub absent: BTreeSet<String>,
     /// File with the highest precedence, if there is one.
     pub file: Option<PathBuf>,
+    /// Files with secrets that other users of this computer can read; each has a warning too.
+    pub exposed: Vec<PathBuf>,
     /// Warnings about valid but unsafe settings, and about agents that were left out.
     pub warnings: Vec<String>,
 }
@@ -82,6 +88,7 @@ impl Default for Config {
             agents: BTreeMap::new(),
             absent: BTreeSet::new(),
             file: None,
+            exposed: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -250,9 +257,22 @@ impl Config {
     /// # Errors
     /// A fault with exit code 78 that names file, line and column, or the variable.
     pub fn find(named: Option<&Path>, variables: &Variables) -> Result<Self, Fault> {
-        let files = texts(named, variables)?;
-        let file = files.last().map(|(file, _)| file.clone());
-        Ok(Self { file, ..Self::read(&Document::of(files, variables), variables)? })
+        Self::of(named, variables, Document::of(texts(named, variables)?, variables))
+    }
+
+    /// Reads the configuration as [`Config::find`] does, but runs no command in it, so that the
+    /// configuration of others can be looked at.
+    ///
+    /// # Errors
+    /// As [`Config::find`].
+    pub fn inspect(named: Option<&Path>, variables: &Variables) -> Result<Self, Fault> {
+        let document = Document::of(texts(named, variables)?, variables);
+        Self::of(named, variables, document.without_commands())
+    }
+
+    fn of(named: Option<&Path>, variables: &Variables, document: Document) -> Result<Self, Fault> {
+        let file = files(named, variables).pop();
+        Ok(Self { file, ..Self::read(&document, variables)? })
     }
 
     /// Reads a configuration from a file's text.
@@ -281,7 +301,10 @@ impl Config {
                 other => return Err(unknown_section(document, key.span(), other)),
             }
         }
-        config.warnings.extend(exposed_secrets(document));
+        for (file, warning) in exposed_secrets(document) {
+            config.exposed.push(file);
+            config.warnings.push(warning);
+        }
         Ok(config)
     }
 }
@@ -431,47 +454,30 @@ impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
     }
 }
 
-/// Returns a warning for each file with secrets that other users of this computer can read.
-#[cfg(unix)]
-fn exposed_secrets(document: &Document) -> Vec<String> {
+/// Returns the files with secrets that other users of this computer can read, each with a warning.
+fn exposed_secrets(document: &Document) -> Vec<(PathBuf, String)> {
     use std::os::unix::fs::PermissionsExt;
     let exposed = |file: &Path| {
         std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o044 != 0)
     };
-    let found = document
-        .literal_secrets()
-        .into_iter()
-        .filter(|(file, secrets)| !secrets.is_empty() && exposed(file));
-    let warnings = found.map(|(file, secrets)| {
-        let (file, keys) = (file.display(), secrets.join(", "));
-        format!(
-            "{file} contains secrets ({keys}), and other users of this computer can read it; run \
-             `chmod 600 {file}` or use ${{VAR}}"
-        )
+    let literal = document.literal_secrets().into_iter();
+    let literal = literal.filter(|(_, secrets)| !secrets.is_empty()).map(|(file, secrets)| {
+        let (name, keys) = (file.display(), secrets.join(", "));
+        let warning = format!(
+            "{name} contains secrets ({keys}), and other users of this computer can read it; run \
+             `chmod 600 {name}` or use ${{VAR}}"
+        );
+        (file.to_owned(), warning)
     });
-    warnings.collect()
-}
-
-#[cfg(not(unix))]
-fn exposed_secrets(_: &Document) -> Vec<String> {
-    Vec::new()
-}
-
-/// Reads the configuration files, the one with the highest precedence last.
-fn texts(named: Option<&Path>, variables: &Variables) -> Result<Vec<(PathBuf, String)>, Fault> {
-    let usual =
-        || usual_places(variables).into_iter().rev().filter(|path| path.is_file()).collect();
-    let files: Vec<PathBuf> = named.map_or_else(usual, |file| vec![file.to_owned()]);
-    let read = |file: PathBuf| match std::fs::read_to_string(&file) {
-        Ok(text) => Ok((file, text)),
-        Err(error) => Err(Fault::new(
-            Exit::Config,
-            format!("cannot read the configuration {}", file.display()),
-        )
-        .because(error)
-        .try_this("name another file with --config FILE, or omit it: each key has a default")),
-    };
-    files.into_iter().map(read).collect()
+    let whole = document.secret_files().into_iter().map(|file| {
+        let name = file.display();
+        let warning = format!(
+            "{name} contains a secret, and other users of this computer can read it; run `chmod \
+             600 {name}`"
+        );
+        (file, warning)
+    });
+    literal.chain(whole).filter(|(file, _)| exposed(file)).collect()
 }
 
 /// A key that is set in the configuration.
@@ -496,6 +502,37 @@ pub fn settings(named: Option<&Path>, variables: &Variables) -> Result<Vec<Setti
         gather(&document, key.into_inner(), node, &mut found)?;
     }
     Ok(found)
+}
+
+/// Returns the secrets of the configuration: literal ones, environments of programs, and the
+/// content of files. A value that cannot be read is left out.
+pub fn secrets(named: Option<&Path>, variables: &Variables) -> Vec<String> {
+    let Ok(files) = texts(named, variables) else { return Vec::new() };
+    let document = Document::of(files, variables).without_commands();
+    let mut found = Vec::new();
+    for (key, node) in document.entries().unwrap_or_default() {
+        secret_texts(key.get_ref(), &node, &mut |span, text| {
+            found.extend(document.filled(&span, text, variables).ok().flatten());
+            found.push(text.to_owned());
+        });
+    }
+    found
+}
+
+/// Calls a function with each text at or below a key that is secret, or may be.
+fn secret_texts(key: &str, node: &Node<'_>, found: &mut impl FnMut(std::ops::Range<usize>, &str)) {
+    match node.get_ref() {
+        DeValue::Table(table) => {
+            for (name, value) in table {
+                secret_texts(&format!("{key}.{}", name.get_ref()), value, found);
+            }
+        }
+        DeValue::Array(items) => items.iter().for_each(|item| secret_texts(key, item, found)),
+        DeValue::String(text) if names_a_secret(key) || key.contains(".env.") => {
+            found(node.span(), text);
+        }
+        _ => {}
+    }
 }
 
 /// Appends all settings at or below a key, each with its origin: a line of a file, or a variable.
@@ -529,50 +566,4 @@ fn shown(key: &str, value: toml::Value) -> toml::Value {
         }
         other => other,
     }
-}
-
-/// Returns the configured listen address. The rest of the configuration need not be valid.
-pub fn usual_bind(variables: &Variables) -> Option<String> {
-    if let Some(bind) = variables.get("MOOTHALL_SERVER__BIND") {
-        return Some(bind.clone());
-    }
-    let text =
-        usual_places(variables).iter().find_map(|file| std::fs::read_to_string(file).ok())?;
-    let table: toml::Table = text.parse().ok()?;
-    Some(table.get("server")?.get("bind")?.as_str()?.to_owned())
-}
-
-fn usual_places(variables: &Variables) -> Vec<PathBuf> {
-    let xdg = xdg_folder(variables, "XDG_CONFIG_HOME", ".config")
-        .map(|folder| folder.join("moothall").join("moothall.toml"));
-    [Some(PathBuf::from("moothall.toml")), xdg].into_iter().flatten().collect()
-}
-
-/// Returns the default data folder: `moothall` in the XDG data folder.
-pub fn usual_data_folder(variables: &Variables) -> Option<PathBuf> {
-    xdg_folder(variables, "XDG_DATA_HOME", ".local/share").map(|folder| folder.join("moothall"))
-}
-
-/// Returns the folder for per-user state: `moothall` in the XDG state folder.
-pub fn usual_state_folder(variables: &Variables) -> Option<PathBuf> {
-    xdg_folder(variables, "XDG_STATE_HOME", ".local/state").map(|folder| folder.join("moothall"))
-}
-
-/// Returns an XDG folder: the variable if it is set and absolute, otherwise the default below the
-/// home folder.
-fn xdg_folder(variables: &Variables, variable: &str, usual: &str) -> Option<PathBuf> {
-    let set = variables.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    set.or_else(|| {
-        variables
-            .get("HOME")
-            .filter(|home| !home.is_empty())
-            .map(|home| Path::new(home).join(usual))
-    })
-}
-
-/// Returns this process's environment without variables that are not UTF-8.
-pub fn environment() -> Variables {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::fault::Exit;
 
 pub(super) fn parse(text: &str) -> Result<Config, Fault> {
     let set =

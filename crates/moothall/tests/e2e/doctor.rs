@@ -1,8 +1,11 @@
 //! `moothall doctor`, as a person uses it.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::Value;
 
 use crate::harness::{Home, stderr};
+use crate::terminal::mode;
 use crate::users::Other;
 
 /// Returns the finding of a check that contains these words.
@@ -138,4 +141,57 @@ fn it_works_for_somebody_who_is_not_root() {
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(text.contains("data folder") && text.contains("sqlite"), "{text}{}", stderr(&said));
     assert!(!text.contains("chown -R root"), "{text}");
+}
+
+#[test]
+fn a_bundle_has_no_secret_and_repairs_lose_nothing() {
+    let home = Home::new();
+    let path = furnished(
+        &home,
+        "system = \"CANARY-3\"\n[agents.bob]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"${file:key}\"\n",
+    );
+    let state = home.path().join(".local/state/moothall");
+    for folder in [&state, &home.data()] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    let logged = "kept\nsee #key=boot_CANARY-4\nfrom CANARY-5\nBearer CANARY-6\nby CANARY-7\n";
+    let startup = home.data().join("startup.key");
+    for (file, text) in [
+        (&home.path().join("key"), "CANARY-5\n"),
+        (&state.join("server.log"), logged),
+        (&startup, "{\"key\": \"boot_CANARY-8\"}"),
+    ] {
+        std::fs::write(file, text).unwrap();
+    }
+    std::fs::set_permissions(&startup, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let run = |args: &[&str]| {
+        let command = [&["doctor", "--data", "data", "--bind", "127.0.0.1:0"], args].concat();
+        let mut command = home.command(&command);
+        command.env("PATH", &path).env("MOOTHALL_TOKEN", "CANARY-7").output().unwrap()
+    };
+    let output = run(&["--bundle", "bundle.json"]);
+    let bundle = std::fs::read_to_string(home.path().join("bundle.json"))
+        .unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
+    assert!(!bundle.contains("CANARY"), "{bundle}");
+    let read: Value = serde_json::from_str(&bundle).unwrap();
+    assert_eq!(read["log"][0], "kept", "{bundle}");
+    assert!(read["doctor"]["checks"].is_array() && read["program"]["version"].is_string());
+    let keys = read["configuration"].as_array().unwrap();
+    assert!(
+        keys.iter().any(|set| set["key"] == "agents.claude.runtime" && set["value"] == "terminal")
+    );
+    assert_eq!(mode(&home.path().join("bundle.json")), 0o600);
+    assert!(!run(&["--bundle", "bundle.json"]).status.success(), "a file is never replaced");
+
+    std::fs::set_permissions(home.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(run(&["--fix"]).status.code(), Some(2), "no person is there to ask");
+    assert!(startup.exists());
+    let fixed = run(&["--fix", "--yes"]);
+    assert!(stderr(&fixed).contains("Repaired: chmod 700 data"), "{}", stderr(&fixed));
+    let file = home.path().join("moothall.toml");
+    assert_eq!(
+        [mode(&home.data()), mode(&file), mode(&home.path().join("key"))],
+        [0o700, 0o600, 0o600]
+    );
+    assert!(!startup.exists(), "no server uses it");
 }

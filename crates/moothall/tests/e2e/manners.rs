@@ -39,10 +39,15 @@ fn the_bare_name_gives_an_overview_and_help_explains_commands_and_topics() {
             stdout(&output)
         );
     }
-    assert!(
-        !stdout(&home.run(&["say", "--help"])).contains("--cacert"),
-        "options of all commands are told once"
-    );
+    let long = stdout(&home.run(&["say", "--help"]));
+    assert!(!long.contains("--cacert"), "options of all commands are told once");
+    let places = ["Usage:", "Examples:", "Options:"].map(|part| long.find(part));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{long}");
+    assert!(!stdout(&home.run(&["say", "-h"])).contains("Examples:"), "the short help is short");
+    let meaning = stdout(&home.run(&["help", "error", "too_deep"]));
+    assert!(meaning.starts_with("too_deep: The body has more than 32"), "{meaning}");
+    let unknown = stderr(&home.run(&["help", "error", "to_deep"]));
+    assert!(unknown.contains("try: moothall help error too_deep"), "{unknown}");
     let unknown = home.run(&["help", "tokn"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(stderr(&unknown).contains("moothall help token"), "{}", stderr(&unknown));
@@ -85,6 +90,7 @@ fn programs_read_errors_and_the_version_as_json() {
         (&version["name"], &version["version"]),
         (&json!("moothall"), &json!(env!("CARGO_PKG_VERSION")))
     );
+    assert!(version["features"].is_array() && version["target"].is_string(), "{version}");
     let server = home.serve();
     let thread = server.ok(&["new", "Plan", "--empty"]).trim().to_owned();
     let denied = server
@@ -113,6 +119,9 @@ fn waiting_ends_when_its_time_is_over_and_hints_can_be_left_out() {
         "{}",
         stderr(&talkative)
     );
+    assert!(!stderr(&talkative).contains("credential"), "{}", stderr(&talkative));
+    let most = stderr(&server.command(&["list", "-vv"]).output().unwrap());
+    assert!(most.contains("credential: ") && !most.contains("boot_"), "{most}");
     let waited = server.command(&["tail", "Plan", "--timeout", "1"]).output().unwrap();
     assert_eq!(waited.status.code(), Some(124), "{}", stderr(&waited));
     assert!(stderr(&waited).contains("that were sent stay sent"), "{}", stderr(&waited));
@@ -344,6 +353,14 @@ async fn what_cannot_be_undone_is_asked_about_at_a_terminal_and_done_at_once_wit
         terminal.see("left with 0");
     }
     assert!(!words().await);
+    let program = env!("CARGO_BIN_EXE_moothall");
+    for (pager, wanted) in [("'sed s/^/paged:/'", "paged:"), ("none-such", "user"), ("''", "user")]
+    {
+        let tail = format!("--version; PAGER={pager} '{program}' tail {thread} --no-follow");
+        let screen = Terminal::start(&server, &tail, 100, 20).see("left with 0");
+        assert!(screen.contains(wanted), "{screen}");
+        assert_eq!(screen.contains("paged:"), wanted == "paged:", "{screen}");
+    }
     let made = server.json(&["token", "create", "ann"])["id"].as_str().unwrap().to_owned();
     let screen =
         Terminal::start(&server, &format!("token revoke {made} --yes"), 100, 20).see("left with 0");

@@ -32,7 +32,14 @@ async fn commands_change_a_conversation_as_slash_commands_do() {
     assert!(server.ok(&["group", "-", "list"]).contains("critic"));
     let answered = server.ok(&["ask", "-", "critic", "--wait", "--", "Is", "it good?"]);
     assert!(!answered.is_empty(), "the answer is printed");
+    let deletion = server.ok(&["delete", "-", "--dry-run"]);
+    assert_eq!(deletion, "Delete \"Launch plan\" permanently, with all its messages.\n");
+    server.ok(&["uninvite", "-", "critic"]);
+    server.ok(&["uninvite", "-", "critic"]);
+    assert_eq!(refused(&server, &["uninvite", "-", "critc"]).0, Some(1), "a slip is an error");
     server.ok(&["archive", "-"]);
+    let again = server.command(&["archive", "-"]).output().unwrap();
+    assert!(stderr(&again).contains("nothing was changed"), "{}", stderr(&again));
     let (code, error) = refused(&server, &["say", "Launch plan", "hello"]);
     assert!(code == Some(1) && error.contains("try: moothall unarchive "), "{error}");
     server.ok(&["unarchive", "Launch plan"]);

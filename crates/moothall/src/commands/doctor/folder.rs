@@ -8,7 +8,9 @@ use moothall_store::OpenError;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{Uid, User, geteuid};
 
+use super::repair::Repair;
 use super::{Finding, Verdict};
+use crate::credential::key_file;
 
 /// Checks the permissions. A user who can write to the folder can replace the log in it.
 pub fn private(folder: &Path) -> Option<Finding> {
@@ -22,7 +24,7 @@ pub fn private(folder: &Path) -> Option<Finding> {
     Some(if verdict == Verdict::Ok {
         found
     } else {
-        found.fix(format!("chmod 700 {}", folder.display()))
+        found.repair(Repair::Mode(folder.to_owned(), 0o700))
     })
 }
 
@@ -108,6 +110,23 @@ pub fn log(folder: &Path) -> Option<Finding> {
             Some(found(Verdict::Fail, error.to_string())?.fix(fix))
         }
     }
+}
+
+/// Checks the start-up credential: its permissions, and that its server runs. A killed server
+/// leaves it behind; the next server writes another one.
+pub fn key(folder: &Path) -> Option<Finding> {
+    let file = key_file(folder);
+    let mode = fs::metadata(&file).ok()?.mode() & 0o777;
+    let finding = |verdict, found: &str| Finding::new("credential", verdict, found);
+    if mode & 0o077 != 0 {
+        let found = finding(Verdict::Fail, "other users can read the start-up credential");
+        return Some(found.repair(Repair::Mode(file, 0o600)));
+    }
+    let is_used = matches!(moothall_store::look(folder), Err(OpenError::Locked { .. }));
+    (!is_used).then(|| {
+        let found = finding(Verdict::Warn, "the server of the start-up credential is gone");
+        found.repair(Repair::Remove(file))
+    })
 }
 
 /// Fails for a file system mounted read-only.

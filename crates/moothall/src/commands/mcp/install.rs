@@ -98,6 +98,7 @@ pub async fn undo(
     printer: &Printer,
     person: &Client,
     client: McpClient,
+    is_rehearsal: bool,
     variables: &Variables,
 ) -> Result<(), Fault> {
     let file = file_of(client, variables)?;
@@ -107,11 +108,14 @@ pub async fn undo(
         McpClient::Claude | McpClient::Gemini => without_json(&before),
     };
     let after = after.map_err(|why| cannot_change(&file, why))?;
+    let kept = token_of(client, variables).filter(|file| file.exists());
+    if is_rehearsal {
+        return rehearse(printer, &file, after != before, kept.as_deref());
+    }
     if after != before {
         replace(&file, &after)
             .map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
     }
-    let kept = token_of(client, variables).filter(|file| file.exists());
     if let Some(kept) = &kept {
         revoke(person, client).await?;
         fs::remove_file(kept)
@@ -127,6 +131,25 @@ pub async fn undo(
         if after == before { "did not contain it" } else { "does not contain it any more" }
     ));
     Ok(())
+}
+
+/// Prints the changes that a removal would make.
+fn rehearse(
+    printer: &Printer,
+    file: &Path,
+    is_changed: bool,
+    token: Option<&Path>,
+) -> Result<(), Fault> {
+    if printer.json {
+        return printer.object(
+            &json!({"dry_run": true, "file": file, "changed": is_changed, "token": token}),
+        );
+    }
+    let entry = if is_changed { "would be removed from" } else { "is not in" };
+    printer.line(&format!("The entry {entry} {}.", file.display()))?;
+    token.map_or(Ok(()), |token| {
+        printer.line(&format!("The token in {} would be revoked.", token.display()))
+    })
 }
 
 fn read(file: &Path) -> Result<String, Fault> {

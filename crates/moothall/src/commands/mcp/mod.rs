@@ -43,8 +43,8 @@ pub async fn run(context: &Context, person: &Client, args: &Mcp) -> Result<(), F
             install::run(&context.printer, person, *client, *write, server.as_deref(), &variables)
                 .await
         }
-        McpAction::Uninstall { client } => {
-            install::undo(&context.printer, person, *client, &variables).await
+        McpAction::Uninstall { client, dry_run } => {
+            install::undo(&context.printer, person, *client, *dry_run, &variables).await
         }
     }
 }
