@@ -13,6 +13,8 @@ export class Model {
   paceMs = 0;
   /** Index of the piece before which answers stop until `goOn`. */
   holdAt = Infinity;
+  /** Number of answers that are held. */
+  held = 0;
   #go: () => void = () => undefined;
   #gate: Promise<void> = Promise.resolve();
   #server = createServer((request, response) => void this.#answer(request, response));
@@ -36,7 +38,7 @@ export class Model {
   }
 
   goOn(): void {
-    this.holdAt = Infinity;
+    [this.holdAt, this.held] = [Infinity, 0];
     this.#go();
   }
 
@@ -48,7 +50,10 @@ export class Model {
         `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'demo', choices, ...more })}\n\n`,
       );
     for (const [index, content] of this.pieces.entries()) {
-      if (index === this.holdAt) await this.#gate;
+      if (index === this.holdAt) {
+        this.held += 1;
+        await this.#gate;
+      }
       if (this.paceMs > 0) await new Promise((resolve) => setTimeout(resolve, this.paceMs));
       send([{ index: 0, delta: { role: 'assistant', content }, finish_reason: null }]);
     }

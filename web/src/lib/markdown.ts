@@ -17,7 +17,7 @@ const CHARS_MAX = 200_000;
  * Work allowed for one message: about one element of the page per unit. The rest is shown as it was
  * typed.
  */
-const WORK_MAX = 2_000;
+export const WORK_MAX = 2_000;
 /**
  * A line is a break, an item or a row. The first line of a code block also makes a frame and a
  * button.
@@ -251,12 +251,12 @@ function withMarkers(text: string, mentions: readonly MentionPlace[]): string {
 
 /**
  * Returns the blocks of a message, each as safe HTML. A block stays the same while text is added
- * after it.
+ * after it. `workMax` is the work that is allowed.
  */
-export function renderBlocks(raw: string, mentions: readonly MentionPlace[] = []): string[] {
+export function renderBlocks(raw: string, mentions: readonly MentionPlace[] = [], workMax = WORK_MAX): string[] {
   const text = inOrder(raw);
   if (text.length > CHARS_MAX || TOO_DEEP.test(text) || RUNAWAY.test(text)) return plain(text);
-  const end = readable(text);
+  const { end } = readingOf(text, workMax);
   const rest = end < text.length ? plain(text.slice(end)) : [];
   if (end === 0) return rest;
   try {
@@ -269,9 +269,21 @@ export function renderBlocks(raw: string, mentions: readonly MentionPlace[] = []
   }
 }
 
-/** Returns the number of characters to read as Markdown: whole lines, up to `WORK_MAX`. */
-function readable(text: string): number {
-  let [work, at, fence] = [0, 0, ''];
+/** How far a text is read. */
+export interface Reading {
+  /** Number of characters to read as Markdown: whole lines. */
+  end: number;
+  /** Number of characters whose blocks stay as they are, whatever follows, and their work. */
+  settled: number;
+  settledWork: number;
+}
+
+/** The beginning of a block that continues none before it. Lists and quotes may go on. */
+const BEGINS = /[\p{L}#`~]/uy;
+
+/** Reads a text by lines, up to an amount of work. */
+export function readingOf(text: string, workMax: number): Reading {
+  let [work, at, fence, settled, settledWork] = [0, 0, '', 0, 0];
   while (at < text.length) {
     const end = text.indexOf('\n', at);
     const next = end < 0 ? text.length : end + 1;
@@ -282,11 +294,13 @@ function readable(text: string): number {
     } else {
       fence = mark;
       work += mark ? FENCE_WORK : LINE_WORK + (line.match(MARKS)?.length ?? 0);
-      if (work > WORK_MAX) return at;
+      if (work > workMax) break;
+      BEGINS.lastIndex = next;
+      if (line === '\n' && BEGINS.test(text)) [settled, settledWork] = [next, work];
     }
     at = next;
   }
-  return at;
+  return { end: at, settled, settledWork };
 }
 
 const LINES_MAX = 3;

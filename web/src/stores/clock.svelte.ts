@@ -15,5 +15,7 @@ function ticking(ms: number): () => number {
 
 /** For running turns. */
 export const tenths = ticking(100);
+/** For running turns, if many run. */
+export const wholeSeconds = ticking(1_000);
 /** For deadlines, presence and relative times. */
 export const halfMinutes = ticking(30_000);

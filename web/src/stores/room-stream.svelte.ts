@@ -9,8 +9,12 @@ import { grow, type Partial } from '../lib/partial';
 import type { Delta, Envelope, FollowSignal, PresenceEntry, PresenceUpdate, Progress } from '../lib/types';
 import type { AskPart } from './history.svelte';
 
-/** Often enough to read along, rarely enough for twenty replies at once. */
+/** Often enough to read along. */
 const GROW_MS = 80;
+/** Replies that grow in one step. The page draws each step in a moment, however many are written. */
+const GROWN_MAX = 5;
+/** Pause before the step of the next replies. */
+const NEXT_MS = 40;
 
 type FrameMessage = Extract<HubMessage, { kind: 'frame' }>;
 
@@ -32,11 +36,17 @@ export interface RoomListener {
   ondeleted: () => void;
 }
 
-/** A reply that is being written. */
-export interface Writing {
-  turn: string;
-  participant: string;
-  partial: Partial;
+/** A reply that is being written. Its text grows in place, so that only its own row is drawn. */
+export class Writing {
+  partial: Partial = $state.raw({ attempt: 0, bytes: 0, text: '' });
+  readonly turn: string;
+  readonly participant: string;
+
+  constructor(turn: string, participant: string, partial: Partial) {
+    this.turn = turn;
+    this.participant = participant;
+    this.partial = partial;
+  }
 }
 
 export class RoomStream {
@@ -45,7 +55,8 @@ export class RoomStream {
   progress = new SvelteMap<string, string>();
   /** Turns that have ended. Pieces of their text can still arrive. */
   #over = new SvelteSet<string>();
-  #deltas: Delta[] = [];
+  /** Pieces by turn. The turn that has waited longest comes first. */
+  #deltas = new Map<string, Delta[]>();
   #growTimer: ReturnType<typeof setTimeout> | undefined;
   #connected = false;
   #thread: string;
@@ -76,7 +87,7 @@ export class RoomStream {
     this.#connected = false;
     clearTimeout(this.#growTimer);
     this.#growTimer = undefined;
-    this.#deltas = [];
+    this.#deltas.clear();
   }
 
   /** Disconnects, and drops everything. */
@@ -88,6 +99,7 @@ export class RoomStream {
   /** Drops the text of a turn that has ended: its words come as messages. */
   end(turn: string): void {
     this.#over.add(turn);
+    this.#deltas.delete(turn);
     this.writing.delete(turn);
     this.progress.delete(turn);
   }
@@ -121,21 +133,25 @@ export class RoomStream {
 
   /** Collects pieces of text. They are assembled every `GROW_MS`, for any number of pieces. */
   #delta(delta: Delta): void {
-    this.#deltas.push(delta);
+    if (this.#over.has(delta.turn)) return;
+    this.#deltas.set(delta.turn, [...(this.#deltas.get(delta.turn) ?? []), delta]);
     this.#growTimer ??= setTimeout(() => this.#grow(), GROW_MS);
   }
 
   #grow(): void {
-    this.#growTimer = undefined;
-    const grown = new Map<string, Writing>();
-    for (const delta of this.#deltas) {
-      if (this.#over.has(delta.turn)) continue;
-      const before = grown.get(delta.turn) ?? this.writing.get(delta.turn);
-      const partial = grow(before?.partial, delta);
-      if (partial) grown.set(delta.turn, { turn: delta.turn, participant: delta.participant, partial });
+    for (const [turn, deltas] of [...this.#deltas].slice(0, GROWN_MAX)) {
+      this.#deltas.delete(turn);
+      this.#growOne(turn, deltas);
     }
-    this.#deltas = [];
-    grown.forEach((writing, turn) => this.writing.set(turn, writing));
+    this.#growTimer = this.#deltas.size > 0 ? setTimeout(() => this.#grow(), NEXT_MS) : undefined;
+  }
+
+  #growOne(turn: string, deltas: readonly Delta[]): void {
+    const known = this.writing.get(turn);
+    const partial = deltas.reduce(grow, known?.partial);
+    if (!partial) return;
+    if (known) known.partial = partial;
+    else this.writing.set(turn, new Writing(turn, deltas[0]?.participant ?? '', partial));
   }
 
   #progressed(progress: Progress): void {

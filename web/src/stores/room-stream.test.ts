@@ -34,6 +34,17 @@ describe('the stream of a conversation', () => {
     expect(written()).toEqual(['Good day']);
   });
 
+  it('lets a few of many replies grow at a time, and those that wait longest first', () => {
+    const { piece, written } = stage();
+    const turns = Array.from({ length: 7 }, (_, n) => `t.${n}`);
+    turns.forEach((turn) => piece(turn, 0, turn));
+    vi.advanceTimersByTime(80);
+    expect(written()).toEqual(turns.slice(0, 5));
+    piece('!', 3, 't.0');
+    vi.advanceTimersByTime(40);
+    expect(written()).toEqual(['t.0!', ...turns.slice(1)]);
+  });
+
   it('keeps what it has if a piece is missing or comes twice', () => {
     const { piece, written } = stage();
     piece('Good ', 0);

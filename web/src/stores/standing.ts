@@ -4,7 +4,7 @@ import { isRunning } from '../lib/occupations';
 import { seconds } from '../lib/time';
 import type { Invited, Occupation, OpenTurn } from '../lib/types';
 import type { StateWord } from '../lib/wire';
-import { tenths } from './clock.svelte';
+import { tenths, wholeSeconds } from './clock.svelte';
 import type { Room } from './room.svelte';
 import { hall, states } from './app';
 
@@ -50,9 +50,17 @@ export function stateWords(state: Occupation, elapsed: string | null): string {
   return isRunning(state) && elapsed !== null ? `${state.says}${tool} · ${elapsed}` : `${state.says}${tool}`;
 }
 
+/** Returns a running time. In a crowd it counts whole seconds: many tenths keep the page busy. */
+function clock(ranMs: (now: number) => number): string {
+  if (!states.isCrowded) return seconds(ranMs(tenths()) / 1000);
+  const whole = Math.max(0, Math.floor(ranMs(wholeSeconds()) / 1000));
+  return whole < 10 ? `${whole} s` : seconds(whole);
+}
+
 /** Returns the running time of a state; null if its start is not known. */
 export function ranFor(state: Occupation): string | null {
-  return state.since ? seconds((tenths() - Date.parse(state.since)) / 1000) : null;
+  const { since } = state;
+  return since ? clock((now) => now - Date.parse(since)) : null;
 }
 
 /** Returns words for the participant of a turn that runs. */
@@ -60,7 +68,7 @@ export function runningWords(room: Room, turn: OpenTurn, brief = false): string 
   if (isServerAway()) return 'server away';
   const state = stateOf(room, turn.participant);
   if (!state || !isRunning(state)) return state?.says ?? 'thinking';
-  const elapsed = seconds(room.history.ranMs(turn, tenths()) / 1000);
+  const elapsed = clock((now) => room.history.ranMs(turn, now));
   return brief ? elapsed : stateWords(state, elapsed);
 }
 

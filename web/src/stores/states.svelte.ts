@@ -7,6 +7,9 @@ import type { Occupation, SessionEntry } from '../lib/types';
 import { SERVER } from '../lib/words';
 import type { Me } from './me.svelte';
 
+/** More participants at work are a crowd. */
+const CROWD_MIN = 3;
+
 export class States {
   /** Thread → participant → state. */
   #all = new SvelteMap<string, SvelteMap<string, Occupation>>();
@@ -63,6 +66,9 @@ export class States {
 
   /** The participants that do something, or are about to, in any conversation. */
   atWork = $derived.by(() => this.#every().filter((state) => isAtWork(state) && !this.#isOwn(state)));
+
+  /** True if so many are at work that their clocks count whole seconds. */
+  isCrowded = $derived(this.atWork.length > CROWD_MIN);
 
   #isOwn({ participant }: Occupation): boolean {
     return participant === this.#me.id || participant === SERVER;

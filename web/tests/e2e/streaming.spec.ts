@@ -1,12 +1,13 @@
 /** Replies while they are written, and their cost for the page. */
 
 import { gzipSync } from 'node:zlib';
+import type { Page } from '@playwright/test';
 import { Model } from '../model';
 import { settled } from '../screens/stage';
 import { Server } from '../server';
 import { box, expect, messagesOf, say, shown, test as base } from './fixture';
 
-const AGENTS = ['ann', 'bob', 'cy', 'dee', 'eve'];
+const AGENTS = ['ann', 'bob', ...Array.from({ length: 17 }, (_, n) => `agent${n}`)];
 
 const test = base.extend<{ model: Model }>({
   // Playwright reads the dependencies of a fixture from this pattern.
@@ -134,8 +135,64 @@ test('the server dies in mid-stream; the reply comes once', async ({ page, serve
   await expect(messagesOf(page, 'ann')).toHaveCount(1);
 });
 
-test('five agents at once: measured, printed', async ({ page, server, model }) => {
-  model.pieces = Array.from({ length: 300 }, (_, n) =>
+interface Seen {
+  long: number[];
+  shift: number;
+  /** The classes of what moved. */
+  moved: string[];
+}
+
+/** Observes long tasks and moving layout from now on. Returns a function that reads them. */
+async function observe(page: Page): Promise<() => Promise<Seen>> {
+  await page.evaluate(() => {
+    const seen: Seen = { long: [], shift: 0, moved: [] };
+    Object.assign(window, { seen });
+    const on = (type: string, take: (entry: PerformanceEntry) => void) =>
+      new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type });
+    on('longtask', (entry) => seen.long.push(entry.duration));
+    on('layout-shift', (entry) => {
+      const { value, sources } = entry as PerformanceEntry & { value: number; sources: { node: Element | null }[] };
+      seen.shift += value;
+      seen.moved.push(...sources.map(({ node }) => `${value.toFixed(3)} ${node?.nodeName} ${node?.className}`));
+    });
+  });
+  return () => page.evaluate(() => (window as unknown as { seen: Seen }).seen);
+}
+
+interface TraceEvent {
+  name: string;
+  ph: string;
+  ts: number;
+  pid: number;
+  tid: number;
+  tdur?: number;
+  args?: { name?: string };
+}
+
+/**
+ * Returns the processor times of the page's tasks in a trace, the longest first. The browser keeps
+ * other renderers ready, which do less. The first second has the start of the trace itself.
+ */
+function processorMs(trace: Buffer): number[] {
+  const { traceEvents: all } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
+  const main = (event: TraceEvent) => `${event.pid}.${event.tid}`;
+  const mains = new Set(all.filter(({ args }) => args?.name === 'CrRendererMain').map(main));
+  const every = all.filter((event) => event.name === 'RunTask' && event.ph === 'X');
+  const first = Math.min(...every.map(({ ts }) => ts));
+  const tasks = every.filter(({ ts }) => ts > first + 1_000_000);
+  const times = [...mains].map((one) => tasks.filter((task) => main(task) === one).map(({ tdur = 0 }) => tdur / 1000));
+  const sum = (all: number[]) => all.reduce((sum, ms) => sum + ms, 0);
+  const busiest = times.sort((one, other) => sum(other) - sum(one))[0] ?? [];
+  return busiest.sort((one, other) => other - one);
+}
+
+test('nineteen agents at once: no row moves while they write; the tasks are measured, printed', async ({
+  page,
+  browser,
+  server,
+  model,
+}) => {
+  model.pieces = Array.from({ length: 120 }, (_, n) =>
     n % 60 === 0
       ? `\n\n## Part ${n}\n\n`
       : n % 60 === 30
@@ -144,27 +201,38 @@ test('five agents at once: measured, printed', async ({ page, server, model }) =
           ? '`code` and **weight** '
           : 'words and more words ',
   );
-  model.paceMs = 10;
-  // Checked while the replies are short: of long ones the list draws only the visible part.
+  model.paceMs = 50;
   model.hold(2);
-  const thread = await server.begin('Choir', AGENTS, { name: 'open', max_exchanges_without_human: 5 });
+  for (let n = 0; n < 30; n += 1) await server.begin(`Conversation ${n}`);
+  const thread = await server.begin('Choir', AGENTS, { name: 'open', max_exchanges_without_human: 1 });
+  await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto(`${server.url}/t/${thread}`);
   await expect(box(page)).toBeVisible();
-  await page.evaluate(() => {
-    const long: number[] = [];
-    Object.assign(window, { long });
-    new PerformanceObserver((list) => long.push(...list.getEntries().map((entry) => entry.duration))).observe({
-      entryTypes: ['longtask'],
-    });
-  });
   await say(page, 'All together now.');
-  await expect(page.getByRole('article', { name: /is writing/ })).toHaveCount(5);
+  const everybody = () => expect.poll(() => model.held).toBe(AGENTS.length);
+  await everybody();
+  const rows = page.getByRole('article', { name: /is writing/ });
+  await expect(page.getByRole('group', { name: 'Who speaks' }).getByText(/^writing/)).toHaveCount(AGENTS.length);
+  await expect(rows.filter({ hasText: 'words' }).first()).toBeVisible();
+  await expect(rows.filter({ hasNotText: 'words' })).toHaveCount(0);
+  const read = await observe(page);
+  await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline'] });
   model.goOn();
-  await expect(page.getByRole('article', { name: /is writing/ })).toHaveCount(0);
+  model.hold(100);
+  // The page is left alone meanwhile: each look at it would be a task.
+  await everybody();
+  const written = await read();
+  expect(written.shift, written.moved.join('\n')).toBeLessThanOrEqual(0.02);
+  model.goOn();
   await settled(server, thread);
-  const long = await page.evaluate(() => (window as unknown as { long: number[] }).long);
+  await expect(rows).toHaveCount(0);
+  const [all, tasks] = [await read(), processorMs(await browser.stopTracing())];
+  const told = ({ long, shift }: Seen) =>
+    `${long.length} tasks over 50 ms, the longest ${Math.max(0, ...long).toFixed(0)} ms, layout shift ${shift.toFixed(3)}`;
+  const busy = tasks.filter((ms) => ms > 50).length;
   console.log(
-    `measured: five agents stream with ${long.length} long tasks, the longest ${Math.max(0, ...long).toFixed(0)} ms`,
+    `measured: 19 agents write with ${told(written)}; with the ends of their replies ${told(all)}; ` +
+      `by the processor ${busy} tasks over 50 ms, the longest ${(tasks[0] ?? 0).toFixed(0)} ms`,
   );
 });
 
