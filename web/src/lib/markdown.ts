@@ -269,7 +269,7 @@ export function renderBlocks(raw: string, mentions: readonly MentionPlace[] = []
   }
 }
 
-/** How far a text is read. */
+/** The part of a text that is read. */
 export interface Reading {
   /** Number of characters to read as Markdown: whole lines. */
   end: number;

@@ -67,7 +67,7 @@ export class States {
   /** The participants that do something, or are about to, in any conversation. */
   atWork = $derived.by(() => this.#every().filter((state) => isAtWork(state) && !this.#isOwn(state)));
 
-  /** True if so many are at work that their clocks count whole seconds. */
+  /** True if a crowd is at work: the clocks then count whole seconds. */
   isCrowded = $derived(this.atWork.length > CROWD_MIN);
 
   #isOwn({ participant }: Occupation): boolean {
