@@ -59,6 +59,7 @@ mod starts;
 mod asking;
 mod taken;
 mod watching;
+mod tools;
 mod runner;
 mod watch;
 mod perform;

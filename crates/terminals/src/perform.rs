@@ -111,6 +111,22 @@ impl Runner {
         self.host.find_record(&self.pane().ok()?, &self.session.client, query).await
     }
 
+    /// Looks up the tool that the program uses while it works.
+    pub(super) fn look_for_tool(&mut self) {
+        let (Some(query), Ok(pane)) = (self.machine.tool_query(), self.pane()) else { return };
+        if !self.tool_look.is_due() {
+            return;
+        }
+        let (host, client) = (self.host.clone(), self.session.client.clone());
+        let (handle, sessions) = (self.handle.clone(), self.sessions.clone());
+        self.tool_look.began(tokio::spawn(async move {
+            let record = host.find_record(&pane, &client, &query).await;
+            if record.is_some_and(|record| handle.recorded(record.tool)) {
+                sessions.notify_of_sessions();
+            }
+        }));
+    }
+
     /// Reads the screen. Returns `None` if it cannot be read or the program has not started yet. A
     /// missing terminal is a view with [`PaneState::Gone`].
     pub(super) async fn view(&self) -> Option<View> {
@@ -290,7 +306,8 @@ impl Runner {
     /// program may still be writing the last line of the turn, so the record is read again.
     async fn recorded_usage(&self, key: &TurnKey) -> Usage {
         let tag = TagKey::of(&self.session).tag_of(key);
-        let query = RecordQuery { native: self.session.native.clone(), tag: Some(tag) };
+        let query =
+            RecordQuery { native: self.session.native.clone(), tag: Some(tag), uses: false };
         let mut usage = Usage::default();
         let missing_looks =
             if self.lacks_record.load(Ordering::Relaxed) { 1 } else { MISSING_LOOKS };

@@ -25,6 +25,7 @@ use tokio::time::Instant;
 use crate::directory::{SessionHandle, Sessions};
 use crate::faults::host_error;
 use crate::mail::Mail;
+use crate::tools::ToolLook;
 use crate::turn::{Around, Input, Machine, Reply, RequestId, UnfinishedDelivery};
 use crate::watching::{TerminalConnection, TerminalEvent, Typist, at};
 
@@ -55,7 +56,7 @@ pub(super) struct Runner {
     pub(super) session: Session,
     pub(super) handle: Arc<SessionHandle>,
     inbox: mpsc::UnboundedReceiver<Mail>,
-    machine: Machine,
+    pub(super) machine: Machine,
     pub(super) waiting: BTreeMap<RequestId, Waiter>,
     last_request: u64,
     /// The start of the steady clock.
@@ -66,6 +67,7 @@ pub(super) struct Runner {
     pub(super) typist: Option<Typist>,
     /// True if the record of the newest turn was not found: the program may keep none.
     pub(super) lacks_record: AtomicBool,
+    pub(super) tool_look: ToolLook,
     over: bool,
 }
 
@@ -93,6 +95,7 @@ impl Runner {
             watching: TerminalConnection::default(),
             typist: None,
             lacks_record: AtomicBool::new(false),
+            tool_look: ToolLook::default(),
             over: false,
         }
     }
@@ -111,7 +114,10 @@ impl Runner {
             match self.next().await {
                 WakeReason::Mail(Some(mail)) => self.open(*mail).await,
                 WakeReason::Mail(None) => return,
-                WakeReason::Terminal(TerminalEvent::Drawn) => self.tell(Input::Drawn).await,
+                WakeReason::Terminal(TerminalEvent::Drawn) => {
+                    self.tell(Input::Drawn).await;
+                    self.look_for_tool();
+                }
                 WakeReason::Terminal(TerminalEvent::Died) => self.died(),
                 WakeReason::Terminal(TerminalEvent::Unwatched) => self.watch().await,
                 WakeReason::Terminal(TerminalEvent::Doubted) => self.doubted().await,

@@ -19,6 +19,10 @@ impl TmuxHost {
     ) -> Option<Record> {
         let programs = self.known();
         let program = programs.get(client)?;
+        let recording = program.vendor.table().record.as_ref()?;
+        if query.uses && recording.open_call.is_none() {
+            return None;
+        }
         // Panes on another tmux server belong to the server's own user.
         let account = program.account().ok()?.filter(|_| pane.socket.is_empty());
         let search = Search {

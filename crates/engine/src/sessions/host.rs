@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use moothall_kernel::event::Usage;
+use moothall_kernel::occupation::ToolUse;
 use moothall_kernel::permission::PermissionOption;
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -248,6 +249,9 @@ pub struct RecordQuery {
     pub native: Option<String>,
     /// A line that only this prompt contains. `None` asks for the newest turn.
     pub tag: Option<String>,
+    /// True if only the tool is asked for that the program uses now.
+    #[serde(default)]
+    pub uses: bool,
 }
 
 /// A prompt that the program took, according to its own record.
@@ -263,6 +267,9 @@ pub struct Record {
     /// Tokens and cost of the prompt's turn so far; 0 if the record does not show them.
     #[serde(default)]
     pub usage: Usage,
+    /// The tool that the program uses now, if the query asked for it.
+    #[serde(default)]
+    pub tool: Option<ToolUse>,
 }
 
 /// The newest turn of a program, according to its own record.
@@ -441,7 +448,7 @@ pub trait SessionHost: Send + Sync + 'static {
         None
     }
     /// Looks a prompt up in the program's own record. `None` if the program keeps no readable
-    /// record with the prompt.
+    /// record with the prompt, or none of what is asked for.
     async fn find_record(
         &self,
         _pane: &Pane,

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::ids::{ParticipantId, StreamId, TurnNo};
 use crate::model::participant::Participant;
 use crate::model::state::{Conversation, Turn};
@@ -68,7 +70,7 @@ pub enum TurnProgress {
 }
 
 /// A use of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolUse {
     /// The name of the tool, if known.
     pub tool: Option<String>,

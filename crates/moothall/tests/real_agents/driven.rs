@@ -80,8 +80,18 @@ pub async fn question(server: &Server<'_>, session: &str) -> Value {
     server.events(session).await.into_iter().find(asks).unwrap()["content"].clone()
 }
 
+/// Returns the tool that a session uses, and its line, from an answer with states.
+fn used(answer: &Value, session: &str) -> (Value, Value) {
+    let mut states = answer["states"].as_array().unwrap().iter();
+    let state = states.find(|state| state["session"] == session).cloned().unwrap_or_default();
+    (state["tool"].clone(), state["line"].clone())
+}
+
+/// A command that runs until it may go on, for Codex.
+const WAITING: &str = "touch made-by-agent; until test -e go-on; do sleep 0.1; done";
+
 /// Checks that a program asks before it runs a command: people see the exact command, and one of
-/// them allows it.
+/// them allows it. While a command of Codex runs, it is the state of the program.
 async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, allow: &str) {
     let house = House::new().await;
     let server = house.serve();
@@ -112,6 +122,14 @@ async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, 
     );
     assert_eq!(house.post_as_owner(&server, &path, &answer).await, 200);
     until(&server, &session, "it does it", async || made.exists()).await;
+    if client == "codex" {
+        // Its record alone tells the tool.
+        until(&server, &session, "its tool is shown", async || {
+            used(&server.get("/states").await, &session) == (json!(tool), json!(WAITING))
+        })
+        .await;
+        fs::write(house.home.path().join("work/go-on"), "").unwrap();
+    }
     until(&server, &session, "it is done", async || outcomes(&server, &session).await == ["spoke"])
         .await;
     assert_eq!(house.post_as_owner(&server, &path, &answer).await, 409, "the first answer counts");
@@ -219,7 +237,7 @@ async fn claude_is_answered_in_words() {
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn codex_asks_on_its_screen() {
-    let arguments = json!({"cmd": "touch made-by-agent", "sandbox_permissions": "require_escalated", "justification": "Read a file?"});
+    let arguments = json!({"cmd": WAITING, "sandbox_permissions": "require_escalated", "justification": "Read a file?"});
     asks_before("codex", &[], "exec_command", arguments, "Yes, proceed").await;
 }
 

@@ -87,6 +87,13 @@ impl SessionHandle {
         is_news
     }
 
+    /// Stores the tool that the program uses by its record; returns true if it changed. The record
+    /// may have been read before the program's work ended.
+    pub(crate) fn recorded(&self, tool: Option<ToolUse>) -> bool {
+        let is_at_work = matches!(self.lock().doing, Activity::Busy | Activity::Asking);
+        is_at_work && self.uses(tool)
+    }
+
     pub(super) fn status(&self) -> Status {
         let known = self.lock();
         let SessionSnapshot { session, doing, waiting, typist, tool } = known.clone();

@@ -5,7 +5,7 @@
 //! So before an idle screen counts as the end of a turn, the machine looks up the prompt with the
 //! turn's tag in the record. An entry counts like a report.
 
-use moothall_engine::sessions::{NewestTurn, Record, RecordEnd, RecordQuery, View};
+use moothall_engine::sessions::{Activity, NewestTurn, Record, RecordEnd, RecordQuery, View};
 use moothall_kernel::event::Fault;
 use moothall_kernel::time::Millis;
 
@@ -26,10 +26,23 @@ impl Machine {
     /// Looks up the turn that owes an answer; false if there is none whose prompt was sent.
     pub(super) fn look_up(&mut self, view: &View, patience: Patience) -> bool {
         let Some(tag) = self.owed_tag() else { return false };
-        let query = RecordQuery { native: self.session.native.clone(), tag: Some(tag) };
+        let query =
+            RecordQuery { native: self.session.native.clone(), tag: Some(tag), uses: false };
         let view = Box::new(view.clone());
         self.ask(Output::LookUp { query }, Wait::LookUp { view, patience });
         true
+    }
+
+    /// Returns the query for the tool that the program uses; `None` while it does nothing, or if
+    /// its conversation is not known.
+    pub(crate) fn tool_query(&self) -> Option<RecordQuery> {
+        let is_at_work = matches!(self.doing(), Activity::Busy | Activity::Asking);
+        let (native, tag) = (self.session.native.clone(), self.owed_tag());
+        (is_at_work && (native.is_some() || tag.is_some())).then_some(RecordQuery {
+            native,
+            tag,
+            uses: true,
+        })
     }
 
     fn owed_tag(&self) -> Option<String> {
@@ -131,7 +144,7 @@ impl Machine {
     pub(super) fn look_up_newest(&mut self, view: &View) -> bool {
         let asks = std::mem::take(&mut self.is_unexplained) && self.typed == PromptSource::Nothing;
         if asks {
-            let query = RecordQuery { native: self.session.native.clone(), tag: None };
+            let query = RecordQuery { native: self.session.native.clone(), tag: None, uses: false };
             let view = Box::new(view.clone());
             self.ask(Output::LookUp { query }, Wait::LookUpNewest { view });
         }

@@ -405,7 +405,7 @@ impl Machine {
         let is_proven = around.reports.prompts && !current.is_doubtful;
         if is_proven && self.caught_up {
             let (native, tag) = (self.session.native.clone(), current.tag.clone());
-            let query = RecordQuery { native, tag: Some(tag) };
+            let query = RecordQuery { native, tag: Some(tag), uses: false };
             self.ask(Output::LookUp { query }, Wait::Untraced { looker });
             return true;
         }

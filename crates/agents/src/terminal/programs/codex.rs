@@ -6,6 +6,7 @@
 //!
 //! Codex reports by `notify`: once at the end of a turn, but not if a person interrupts it.
 
+mod calls;
 mod usage;
 
 use std::collections::BTreeMap;
@@ -60,7 +61,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         // The report at the end of a turn is the only one; it holds the prompts too.
         reports: Reports { turns: true, prompts: false, questions: false },
         decides: None,
-        // Its hooks run only after its user trusts each of them.
+        // Its hooks run only after its user trusts each of them. Its record has the calls.
         tools: None,
     }),
     record: Some(RecordSpec {
@@ -73,6 +74,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         steps,
         usage: usage::of_turn,
         newest: newest_turn,
+        open_call: Some(calls::open_call),
     }),
 };
 

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 /// The roles of parts by their names, for the tools of all programs. Each other part is
 /// [`PartRole::Other`].
-const ROLES: [(&str, PartRole); 14] = [
+const ROLES: [(&str, PartRole); 15] = [
     ("command", PartRole::Command),
+    ("cmd", PartRole::Command),
     ("file_path", PartRole::Path),
     ("notebook_path", PartRole::Path),
     ("path", PartRole::Path),
@@ -86,10 +87,8 @@ fn part(name: &str, value: &Value) -> ActionPart {
 /// Most bytes of the line that describes the use of a tool.
 const LINE_BYTES_MAX: usize = 160;
 
-/// Returns the use of a tool from a payload: its name, and what it works on in one line.
-pub(super) fn tool_use(payload: &Value) -> ToolUse {
-    let tool = payload.get("tool_name").and_then(Value::as_str).unwrap_or_default();
-    let input = payload.get("tool_input").unwrap_or(&Value::Null);
+/// Returns the use of a tool: its name, and what it works on in one line.
+pub(super) fn tool_use(tool: &str, input: &Value) -> ToolUse {
     let parts = detail(tool, input).map(|detail| detail.parts).unwrap_or_default();
     let line = parts.iter().find_map(|part| match part.role {
         PartRole::Command | PartRole::Path | PartRole::Address => one_line(&part.text),
@@ -123,7 +122,7 @@ mod tests {
     #[test]
     fn the_use_of_a_tool_is_one_short_line() {
         let used = |tool: &str, input: Value| {
-            let used = tool_use(&json!({"tool_name": tool, "tool_input": input}));
+            let used = tool_use(tool, &input);
             (used.tool.unwrap_or_default(), used.line)
         };
         let bash = json!({"description": "Build it", "command": "\n  make \u{1b}[31mall\nls"});
@@ -136,7 +135,7 @@ mod tests {
         assert_eq!(used("TodoWrite", json!({"todos": []})), ("TodoWrite".into(), None));
         let long = used("Bash", json!({"command": "x".repeat(10_000)})).1.unwrap();
         assert!(long.len() <= LINE_BYTES_MAX + 3, "{}", long.len());
-        assert_eq!(tool_use(&json!({"tool_name": ["x"]})), ToolUse::default());
+        assert_eq!(tool_use("", &json!(["x"])), ToolUse::default());
     }
 
     #[test]

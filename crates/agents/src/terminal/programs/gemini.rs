@@ -68,6 +68,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         steps,
         usage: usage::of_turn,
         newest: |_| None,
+        open_call: None,
     }),
 };
 

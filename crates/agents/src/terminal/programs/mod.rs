@@ -16,6 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use moothall_engine::sessions::{HookNews, NewestTurn, Permit, RecordEnd, Reports};
+use moothall_kernel::occupation::ToolUse;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantArray;
@@ -80,6 +81,9 @@ pub(crate) struct RecordSpec {
     pub(crate) usage: fn(&[&str], usize, &Path) -> ReportedUsage,
     /// Returns the newest finished turn, if the program does not report typed prompts.
     pub(crate) newest: fn(&[&str]) -> Option<(NewestTurn, RecordEnd)>,
+    /// Returns the call of a tool that is open at the end of a record. `None` for programs that
+    /// report their uses of tools, or do not record them in time.
+    pub(crate) open_call: Option<fn(&str) -> Option<ToolUse>>,
 }
 
 /// A lookup of a program's variables.
@@ -172,7 +176,8 @@ impl ToolHooks {
     /// Returns the meaning of an event; `None` if it is not about a tool.
     fn news(&self, event: &str, payload: &Value) -> Option<HookNews> {
         if event == self.before {
-            return Some(HookNews::Uses(Some(details::tool_use(payload))));
+            let tool = records::word(payload, "tool_name");
+            return Some(HookNews::Uses(Some(details::tool_use(tool, &payload["tool_input"]))));
         }
         self.after.contains(&event).then_some(HookNews::Uses(None))
     }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::passes::{before_pass, whole};
-use super::records::{behind, last_bytes};
+use super::records::{behind, end_of, last_bytes};
 use super::{RecordSpec, Vendor, is_native};
 use crate::spending::Prices;
 
@@ -25,6 +25,8 @@ const BYTES_MAX: u64 = 8 * 1024 * 1024;
 const ENTRIES_MAX: usize = 20_000;
 /// Most records read; the newest ones.
 const RECORDS_MAX: usize = 12;
+/// Most records read for the tool that a program uses now: it is asked for often.
+const OPEN_MAX: usize = 3;
 /// The ending of a record's name.
 const ENDING: &str = "jsonl";
 
@@ -65,6 +67,9 @@ impl Search {
         collect(&fs::canonicalize(folder).ok()?, recording, recording.depth, &mut 0, &mut found);
         let is_known = |one: &Candidate| one.native.is_some() && one.native == self.query.native;
         found.sort_by_key(|one| (!is_known(one), std::cmp::Reverse(one.changed)));
+        if self.query.uses {
+            return found.into_iter().take(OPEN_MAX).find_map(|one| self.tool(recording, one));
+        }
         found.into_iter().take(RECORDS_MAX).find_map(|one| self.read(recording, one))
     }
 
@@ -79,6 +84,25 @@ impl Search {
             end: end_of_turn(&lines, recording, at).map(plain),
             newest: None,
             usage: self.prices.usage_of(&used),
+            tool: None,
+        })
+    }
+
+    /// Returns the tool that the program uses now, if the record is of its conversation: by the
+    /// program's own id, or by the prompt if that is not known yet.
+    fn tool(&self, recording: &RecordSpec, candidate: Candidate) -> Option<Record> {
+        let open_call = recording.open_call?;
+        let known = self.query.native.is_some();
+        if known && candidate.native != self.query.native {
+            return None;
+        }
+        let end = end_of(&candidate.file)?;
+        let is_its =
+            |tag: &String| line_of(&end.lines().collect::<Vec<_>>(), recording, tag).is_some();
+        (known || self.query.tag.as_ref().is_some_and(is_its)).then(|| Record {
+            native: candidate.native,
+            tool: open_call(&end),
+            ..Record::default()
         })
     }
 
@@ -183,7 +207,8 @@ mod tests {
     fn look(vendor: Vendor, home: &Path, native: Option<&str>) -> Option<Record> {
         let home = home.to_string_lossy().into_owned();
         let variables = VARIABLES.map(|name| (name.to_owned(), home.clone())).into();
-        let query = RecordQuery { native: native.map(str::to_owned), tag: Some(TAG.into()) };
+        let query =
+            RecordQuery { native: native.map(str::to_owned), tag: Some(TAG.into()), uses: false };
         Search { vendor, query, variables, prices: Prices::default() }.run()
     }
 
@@ -271,7 +296,7 @@ mod tests {
         let newest = |native: &str| {
             let home = home.path().to_string_lossy().into_owned();
             let variables = VARIABLES.map(|name| (name.to_owned(), home.clone())).into();
-            let query = RecordQuery { native: Some(native.into()), tag: None };
+            let query = RecordQuery { native: Some(native.into()), tag: None, uses: false };
             Search { vendor: Vendor::Codex, query, variables, prices: Prices::default() }.run()
         };
         let record = newest(SESSION).unwrap();
