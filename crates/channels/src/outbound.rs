@@ -252,6 +252,7 @@ fn in_a_fence(detail: &ActionDetail, options: &[PermissionOption]) -> String {
     let described: String = options.iter().filter_map(described).collect();
     let text = format!("{}{described}", detail.to_text());
     let longest = text.split(|sign| sign != '`').map(str::len).max().unwrap_or_default();
+    // The fence is longer than every run of its sign in the text, so that no run closes it early.
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}\n{text}\n{fence}")
 }

@@ -233,6 +233,7 @@ impl Pairs {
         let mut content = self.lock();
         let mut changed = content.clone();
         let result = change(&mut changed)?;
+        // The file is written first, so that a change that is not kept takes no effect.
         write(&self.folder, &changed)?;
         *content = changed;
         Ok(result)

@@ -104,6 +104,7 @@ pub async fn listens(server: &str) -> bool {
     };
     let host = host.trim_matches(['[', ']']);
     let connected = tokio::time::timeout(CONNECTS_WITHIN, TcpStream::connect((host, port))).await;
+    // A busy server may time out too, so only a refusal proves that none listens.
     !matches!(connected, Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
@@ -155,6 +156,7 @@ async fn begin(variables: &Variables) -> Result<(), Fault> {
     while begun.elapsed() < BEGINS_WITHIN {
         let has_ended = matches!(child.try_wait(), Ok(Some(_)));
         let is_locked = is_in_use(&data).unwrap_or(false);
+        // A child that found the folder taken has ended too, while the other server still starts.
         if has_ended && !is_locked {
             break;
         }

@@ -423,6 +423,7 @@ async fn retried(request: RequestBuilder) -> reqwest::Result<Response> {
             None => return Ok(answer),
         }
     }
+    // The last try returns its answer as it is, and so does a body that cannot be sent twice.
     request.send().await
 }
 

@@ -263,6 +263,7 @@ fn take(conn: &Connection, claim: &Claim, newest: Option<Timestamp>) -> Result<(
     if let Some(held) = held.filter(|held| !has_lapsed(held)) {
         return Err(Refusal::Answer(AppendError::Claimed(Box::new(held))));
     }
+    // A claim that has lapsed is still in the table.
     let sql = "INSERT OR REPLACE INTO claims (namespace, key, stream, fingerprint, outcome, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let expires = claim.expires.map(Timestamp::millis);
     let values = params![

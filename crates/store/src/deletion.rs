@@ -97,6 +97,7 @@ pub(crate) fn check(
     let link: ChainLink = reader::link_at(conn, place, stream, before)?
         .ok_or_else(|| damaged("the checksum before it is missing"))?;
     let page = reader::page_after(conn, stream, place, before, link, 1)?;
+    // The last event may be of a newer version, which this one cannot read.
     let says = page.events.last().is_some_and(|recorded| recorded.event.erases_all())
         || page.newer.is_some();
     if says { Ok(()) } else { Err(damaged("it does not record that the stream was deleted")) }

@@ -124,6 +124,7 @@ fn judged_by(trouble: StoreFault, probe: impl FnOnce() -> io::Result<()>) -> Sto
 
 fn probe(dir: &Path) -> io::Result<()> {
     let path = dir.join("probe");
+    // A file system may store zeros without space, and would then seem to have room.
     let written = fs::write(&path, vec![0x5a; PROBE_BYTES]);
     probed(written, fs::remove_file(&path))
 }

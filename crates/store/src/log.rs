@@ -154,6 +154,8 @@ impl Drop for SqliteLog {
         if let Some(index) = &self.index {
             index.stop();
         }
+        // The writer ends once its last sender is dropped, so `join` would never return without
+        // this.
         self.queue.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(writer) = self.writer.take() {
             // A writer that panicked has closed the reply channels, so no caller waits.

@@ -196,6 +196,7 @@ pub(crate) fn page_after(
             .ok_or_else(|| damaged(seq, "it is missing"))?;
         let stored = stored(row).map_err(|error| broken(seq, error))?;
         bytes += stored.bytes();
+        // An event larger than a page is returned alone, because each page must advance.
         if bytes > PAGE_BYTES_MAX && page.through > after {
             return Ok(page);
         }

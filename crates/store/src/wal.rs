@@ -60,6 +60,8 @@ fn read(mut file: impl Read) -> io::Result<WalFindings> {
         let fits =
             own && header.order.sum(header.order.sum(sum, &frame[..8]), &frame[FRAME..]) == stored;
         frames.take(at, fits, own, word(&frame, 0), word(&frame, 4));
+        // The check goes on from the stored sum, so that intact frames behind a broken one are
+        // found.
         sum = stored;
         at += frame.len() as u64;
     }

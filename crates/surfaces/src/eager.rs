@@ -53,6 +53,7 @@ pub async fn eager<F: Future>(mut wanted: Pin<&mut F>) -> F::Output {
                 return polled;
             }
         }
+        // The future woke only `flag`, so without this wake its task would not be polled again.
         cx.waker().wake_by_ref();
         Poll::Pending
     })

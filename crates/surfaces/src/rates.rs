@@ -266,6 +266,7 @@ struct Pace {
 
 impl Pace {
     fn new(many: u32, within: Duration, burst: u32) -> Self {
+        // A burst of 0 would give no credit at all, and would refuse every request.
         Self { each: within.checked_div(many).unwrap_or(Duration::ZERO), burst: burst.max(1) }
     }
 }

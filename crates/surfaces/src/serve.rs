@@ -122,6 +122,8 @@ async fn accept(
             Ok((stream, peer)) => {
                 let Some(slot) = slots.take(peer.ip()) else { continue };
                 let door = door.clone();
+                // Small events would wait for the client's acknowledgement; a failure costs only
+                // this delay.
                 let _ = stream.set_nodelay(true);
                 connections.spawn(async move {
                     let slot = Arc::new(slot);

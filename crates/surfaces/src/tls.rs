@@ -66,6 +66,7 @@ impl Tls {
         let versions =
             versions.map_err(|error| TlsFault(format!("TLS cannot be set up: {error}")))?;
         let mut config = versions.with_no_client_auth().with_cert_resolver(certificate.clone());
+        // Connections are served by HTTP/1 only, so a client must not choose HTTP/2.
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self { certificate, acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
@@ -92,6 +93,7 @@ impl Certificate {
     /// e.g. between the writes of the two files.
     fn current(&self) -> Arc<CertifiedKey> {
         let marks = [mark(&self.cert), mark(&self.key)];
+        // The block ends the read lock, because the write below would wait for it for ever.
         {
             let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
             if shown.marks == marks {

@@ -83,6 +83,7 @@ fn answer(path: &str, headers: &HeaderMap) -> Response {
         Some((file, word)) => (file, Some(word)),
         None => (plain, None),
     };
+    // Each encoding has a tag of its own, so that a cache does not take one for the other.
     let tag = tag(&file);
     let status = if has_tag(headers, &tag) { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
     let body = if status == StatusCode::OK { Body::from(file.data) } else { Body::empty() };

@@ -425,6 +425,7 @@ impl Sessions {
         let SessionDraft { run_as, args, place, key, .. } = draft;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
+        // Another start may have taken the room since the first check, which was without the lock.
         self.check_room()?;
         let stem = place.as_ref().map_or(client, |place| &place.name);
         let name = self.free_name(stem, name).await?;

@@ -96,6 +96,7 @@ impl Sessions {
             exchanges_max: None,
         };
         let (link, state) = self.link(new).await?;
+        // The answer comes over the link, so an earlier wait would only bring a needless notice.
         self.unlisten(&message.to, caller).await?;
         let said = self.say_in(&link.id, &message.from, &message.text, key).await?;
         let recipients =

@@ -197,6 +197,7 @@ impl Runner {
     /// Carries out the steps of a report in their order, up to the first error. If one of them is
     /// about words, the id of the program's conversation is then saved for a resume.
     async fn keep_all(&mut self, steps: Vec<(String, KeptItem)>) -> Result<(), SessionError> {
+        // The key is read before the steps, because a result ends its turn and with it the key.
         let hosted = self.hosted_of(&steps).await?;
         let reach = WordReach { crossed: self.crossed(&steps, hosted.as_ref()).await?, hosted };
         let is_of_words =

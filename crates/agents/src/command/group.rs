@@ -71,6 +71,8 @@ impl Group {
 
     /// Waits until the group has no live process.
     async fn gone(&mut self) {
+        // The leader is reaped first, because without `/proc` its zombie would count as a live
+        // process.
         let _ = self.exited().await;
         while self.is_there() {
             tokio::time::sleep(LOOK_EVERY).await;

@@ -108,6 +108,7 @@ fn server(pid: Pid) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program, in brackets, may hold anything.
     let mut fields = stat.rsplit(')').next()?.split_whitespace();
+    // Field 22 of the line is the time of the start; the state, which is taken first, is field 3.
     let (state, start) = (fields.next()?, fields.nth(18)?);
     (!matches!(state, "Z" | "X")).then(|| format!("{pid}.{start}"))
 }

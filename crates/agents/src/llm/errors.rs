@@ -163,6 +163,7 @@ fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target)
     let again = again.map_or(Retry::Soon, Retry::After);
     let kind = kind_of(&body);
     match code {
+        // A used-up quota comes with status 429 too, and waiting does not fill it.
         _ if kind.contains("insufficient_quota") => ProviderError::unpaid(who, code),
         400..=499 if FILTERED.iter().any(|word| kind.contains(word)) => {
             let said = quote(&body, target);

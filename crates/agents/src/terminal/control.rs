@@ -132,6 +132,8 @@ async fn keep(place: TmuxServer, panes: Arc<Panes>, mut asked: mpsc::Receiver<As
                         refuse_next(&mut asked, lost()).await
                     }
                     TmuxServer::Foreign { .. } | TmuxServer::Own { .. } => {
+                        // Commands that were sent before the last handle was dropped are still
+                        // carried out.
                         !(asked.is_closed() && asked.is_empty())
                     }
                 }

@@ -379,6 +379,8 @@ impl SessionHost for TmuxHost {
             .await?;
         let all: Vec<&str> = all.iter().map(|line| line.trim_end()).collect();
         let end = all.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+        // The capture begins that many lines up in the history, and has the rows of the screen
+        // besides.
         Ok(all[end.saturating_sub(lines)..end].join("\n"))
     }
 

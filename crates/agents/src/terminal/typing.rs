@@ -261,6 +261,7 @@ const NOT_THERE: &str = "The pasted text is not in the composer any more.";
 
 impl Typist<'_> {
     pub(super) async fn look(&mut self) -> Result<View, HostFault> {
+        // The mark comes before the look, so that a drawing during it ends the next wait.
         self.drawn.mark_unchanged();
         self.host.look(self.control, self.pane, self.vendor).await
     }

@@ -302,6 +302,7 @@ impl Discord {
             let fault = RestFailure::Limited { after: wait };
             return VoiceResult::Over(under_way.put_off(later(&fault)).await);
         }
+        // The wait comes before the note: a crash during it would leave the message in doubt.
         tokio::time::sleep(wait).await;
         let was_in_doubt = self.note_doubt(under_way, voice);
         if let Err(later) = under_way.note_sending().await {

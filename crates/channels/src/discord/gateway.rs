@@ -127,6 +127,7 @@ async fn read_all(discord: Weak<Discord>, bot: Arc<DiscordBot>, events: Sender<G
         }
         (is_greeted, pause) = (true, PAUSES.0);
         let shard = open.shard(&bot, kept.take());
+        // A connection may last for days, and must not keep the channel open.
         drop(open);
         match GatewayReader::new(&discord, &bot, &events).read(shard).await {
             ConnectionEnd::Silence(session) => kept = session,
@@ -134,6 +135,7 @@ async fn read_all(discord: Weak<Discord>, bot: Arc<DiscordBot>, events: Sender<G
             ConnectionEnd::Closed(code) => {
                 note_closed(&discord, &bot, code);
                 is_greeted = false;
+                // The next connection does without that intent, so it need not wait.
                 if code != DENIED_INTENTS {
                     sleep(CLOSED_PAUSE).await;
                 }
@@ -197,6 +199,7 @@ impl<'a> GatewayReader<'a> {
         let Some(pause) = self.patience() else { return ConnectionEnd::Ended };
         let mut looks = interval(pause.min(CONTENT_PAUSE));
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick would come at once, although `greet` has only just asked the same.
         looks.reset();
         loop {
             let Some(patience) = self.patience() else { return ConnectionEnd::Ended };

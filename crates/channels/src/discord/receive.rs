@@ -128,6 +128,7 @@ impl Discord {
             (true, true) => self.receive_direct(bot, &heard).await,
             (true, false) => self.receive_in_channel(bot, &heard).await,
         }?;
+        // The note comes last, so that a message that could not be stored is read back later.
         self.seen.note(channel, id);
         Ok(())
     }

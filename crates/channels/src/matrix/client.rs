@@ -254,6 +254,7 @@ impl MatrixClient {
     /// Redacts an event. One that is gone is as good as redacted.
     pub async fn redact(&self, room: &str, by: &str, event: &str) -> Result<(), MatrixFault> {
         let (room, event) = (segment(room), segment(event));
+        // The transaction is named after the event, so that a repeated call redacts once.
         let path = format!("/_matrix/client/v3/rooms/{room}/redact/{event}/erase-{event}");
         match self.put(&path, by, &json!({})).await {
             Err(fault) if !fault.is("M_NOT_FOUND") => Err(fault),

@@ -41,6 +41,8 @@ impl Matrix {
         }
         let place = self.place(&heard.room.id).await.map_err(|fault| unanswered(&fault))?;
         let Some(place) = place else { return Ok(()) };
+        // A code may stand only in the formatted body or in an edit, so the whole content is
+        // searched.
         if place.private_with(domain).is_none()
             && let Some(code) = Secret::pairing_code_in(&content.to_string())
         {

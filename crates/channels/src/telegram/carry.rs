@@ -61,6 +61,7 @@ impl Telegram {
         let Some(mut room) = Room::of(chat) else {
             return Outcome::Failed(format!("{} is not a place in Telegram", chat.key()));
         };
+        // A delivery from before the group became a supergroup has the former id.
         room.chat = self.places.moved_to(room.chat);
         let mut under_way = Carriage::new(delivery, room, notes);
         if let Some(part) = under_way.kept.sending {

@@ -68,6 +68,7 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
                 pause = Pause::default();
                 open.note_success(&bot, updates.is_empty() && !is_first);
                 for update in updates {
+                    // An update without a number must not take back the offset of earlier ones.
                     offset = open.take(&bot, &update).await.or(offset);
                 }
             }

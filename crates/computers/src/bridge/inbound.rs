@@ -176,6 +176,7 @@ impl RowReader<'_> {
         let found = self.hall.sessions().and_then(|all| all.find(wait.waiter.as_str()));
         let living = found
             .ok()
+            // `find` also takes a name or the beginning of an id.
             .filter(|found| found.session.id == wait.waiter && found.session.ended.is_none());
         let Some(living) = living else { return Ok(None) };
         let from = Actor::named(self.caller.name_of(&wait.word));

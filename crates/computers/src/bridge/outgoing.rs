@@ -207,6 +207,7 @@ impl OutgoingPosts {
         let mut is_back = false;
         for (id, rows) in lock(&self.pairs).iter_mut() {
             let there = answer.peers.get(id);
+            // A boot that has not introduced itself may have another log, so it counts as away.
             let is_up = !rows.is_foreign && there.is_some() && there == rows.boot.as_ref();
             is_back |= is_up && !rows.is_up;
             if is_up != rows.is_up {

@@ -36,6 +36,7 @@ enum TakeOutcome {
 pub(super) async fn take(link: Arc<PostLink>) {
     let mut pause = PAUSES.0;
     loop {
+        // The wait begins before the look, so that a row which arrives during it is not missed.
         let changed = link.incoming.changed.notified();
         let mut outcomes = Vec::new();
         for pair in link.pairs.all() {

@@ -232,6 +232,8 @@ impl RedisPost {
                 bytes: entry.get(FIELD).unwrap_or_default(),
             })
             .collect();
+        // The ids of an emptied server may have gone back, so after an empty read all is read
+        // again.
         let last = entries.last().map_or(BEGINNING, |entry| entry.id.as_str());
         reader.last = last.to_owned();
         Ok(entries)
@@ -256,6 +258,7 @@ impl Post for RedisPost {
             None => (self.connect_reader().await?, true),
         };
         loop {
+            // A new connection is reported at once, because rows may have to be sent again.
             let entries = self.read(&mut reader, !fresh).await?;
             if fresh || !entries.is_empty() {
                 *slot = Some(reader);

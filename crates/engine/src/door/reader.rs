@@ -242,6 +242,8 @@ impl Reader {
                 self.turns.observe(&events);
                 let through = events.last().map_or(self.after, |newest| newest.seq);
                 let batch = Batch::new(events, &self.filter, self.after);
+                // Live events may be older than what was read from the log, and the position never
+                // goes back.
                 self.after = self.after.max(through);
                 if !batch.seen.is_empty() {
                     self.ready.push_back(ReaderItem::Batch(batch));

@@ -245,6 +245,8 @@ impl Book {
         for owner in owners {
             let standing = self.budgets.standing(owner);
             let near = is_near(owner, &standing);
+            // Only a change calls `make_mut`, which copies all budgets while a decision still holds
+            // them.
             if near && self.near_limits.standings.get(owner) != Some(&standing) {
                 Arc::make_mut(&mut self.near_limits).standings.insert(owner.clone(), standing);
             } else if !near && self.near_limits.standings.contains_key(owner) {

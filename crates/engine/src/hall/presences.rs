@@ -304,6 +304,7 @@ impl Presences {
                 .is_none_or(Participant::answers_by_posting)
         };
         let mut table = self.lock();
+        // A clock that was set back would keep the server `early` until it has caught up.
         table.opened_at = now.min(table.opened_at);
         let opened_at = table.opened_at;
         match table.stream(stream, now) {

@@ -247,6 +247,7 @@ impl ResidentHall {
         stream: &StreamId,
         holds: impl Fn(&Conversation) -> bool + Send + Sync + Clone + 'static,
     ) -> Result<bool, HallError> {
+        // The subscription precedes the first look, so that a change between the two is not missed.
         let mut changes = self.0.changes.subscribe();
         let wait = async {
             loop {

@@ -87,6 +87,8 @@ impl Inner {
         let mut verdicts = self.submit_rows(&stream, run).await;
         let is_gone = |verdict: &Verdict| verdict.as_ref().is_err_and(HallError::is_gone);
         if let Some(from) = verdicts.iter().position(is_gone) {
+            // A stream that is gone stays gone, so the verdicts after the first such one say the
+            // same.
             let gone = verdicts.split_off(from).swap_remove(0);
             let Err(error) = gone else { return verdicts };
             let (code, message) = (error.refusal_code().unwrap_or_default(), error.to_string());

@@ -146,7 +146,9 @@ async fn work(
             continue;
         };
         tracing::debug!(%target, why, ?after, "deliveries are retried later");
+        // `goes_on` took the mark, and the task must go on although no delivery was added.
         open.served().insert(target.clone(), true);
+        // A task that waits must keep neither the outbox nor a replaced handler alive.
         drop((open, handler));
         let wait = after.unwrap_or(pause);
         pause = if after.is_some() { PAUSES.0 } else { (2 * pause).min(PAUSES.1) };

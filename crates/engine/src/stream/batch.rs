@@ -321,6 +321,8 @@ impl Host {
             let conversation = state.conversation()?;
             target_of(conversation.participant(&conversation.turn(turn)?.participant)?)
         };
+        // `effects` replays the events on the state before them, so the working state is not asked
+        // here.
         let bound = self.conversation().into_iter().flat_map(Conversation::bindings);
         let members = self.conversation().filter(|own| own.task().is_some()).map(|own| {
             own.participants().iter().map(|participant| participant.id.clone()).collect()
@@ -332,6 +334,8 @@ impl Host {
         let (before, after) = (self.conversation(), state.conversation());
         deliveries.extend(remote_effects(before, after, &deciding.events));
         deliveries.append(&mut deciding.owed);
+        // Every delivery has a place, `None` if it has no turn, because `inserted` pairs them by
+        // position.
         deciding.prompts =
             deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
         let batch = StreamBatch {
@@ -382,6 +386,8 @@ impl Host {
         let PendingBatch { items, mut events, charges, verdicts, prompts, .. } = deciding;
         self.runs.inserted(&prompts, deliveries);
         events.iter().for_each(|event| self.committed.apply(event));
+        // `committed` applies the whole words, as `working` did; they are erased only for later
+        // readers.
         copies::erase_within_batch(&mut events);
         debug_assert!(
             self.working.as_ref().is_none_or(|working| *working == self.committed),
@@ -492,6 +498,7 @@ impl Host {
         if !own.is_empty() && !lost {
             // In front of newer commands: deadlines have to move before a timer reads them.
             self.pending.splice(0..0, own);
+            // The number of doublings is bounded, because a shift by 64 bits would panic.
             let pause = (pause.0 << self.retries.min(DOUBLINGS_MAX)).min(RETRY_FULL.0);
             self.retries = self.retries.saturating_add(1);
             self.retry_at = Some(Millis(now.0 + pause));

@@ -226,6 +226,8 @@ fn merge(marks: &mut Vec<PostMark>, next: &PostMark) {
     let before = marks.iter_mut().find(|mark| mark.channel == next.channel);
     match before.filter(|mark| mark.through == next.before) {
         Some(mark) => mark.through = next.through,
+        // A mark that does not follow on stays separate, so that the log sees the gap and refuses
+        // it.
         None => marks.push(next.clone()),
     }
 }

@@ -278,6 +278,8 @@ impl Runs {
             }
             Report::Permission { permission, question, within } => {
                 let going = going?;
+                // A dialog from before a restart is asked again under its former id, which is known
+                // already.
                 if !going.permissions.contains(&permission) {
                     going.permissions.push(permission.clone());
                 }

@@ -173,6 +173,8 @@ impl Shell {
     /// Works until the stream is idle and unused.
     async fn work(&mut self) -> Result<(), EndReason> {
         self.update_board();
+        // A new stream takes its first request before the look, because it closes if the look adds
+        // no event.
         self.drain(0).await?;
         self.tell(Input::Look).await?;
         loop {
@@ -217,6 +219,7 @@ impl Shell {
         let quiet = self.quiet_at();
         let (at, woken) = self.next_alarm(quiet);
         let taken = tokio::select! {
+            // The branches are polled in order, so that a simulated run can be repeated.
             biased;
             notice = self.handle.notices.recv() => match notice {
                 Some(notice) => { self.hear(*notice).await?; 0 }

@@ -153,6 +153,7 @@ impl Tail {
     ) -> Option<(&[RecordedEvent], &[RecordedEvent])> {
         let first = self.events.front()?.seq;
         let at = |seq: Seq| usize::try_from((seq.0 + 1).checked_sub(first.0)?).ok();
+        // The first place is computed only to return `None` if events behind `after` are missing.
         let (_, to) = (at(after)?, at(until)?);
         Some((self.messages.make_contiguous(), self.events.make_contiguous().get(..to)?))
     }

@@ -167,6 +167,8 @@ impl Listener {
         match self.0.recv().await? {
             RingItem::Signal(signal) => Ok(Update::Signal(signal)),
             RingItem::Events(slot) => {
+                // The number is never read: a listener that lagged reads the log from its own
+                // position.
                 slot.lock().clone().map(Update::Events).ok_or(RecvError::Lagged(1))
             }
         }

@@ -407,6 +407,8 @@ impl Follower {
                     }
                 }
                 Change::Uninvited { participant, left } => {
+                    // `members` may be from after this event, and a removed agent still has to hear
+                    // of its removal.
                     self.members.insert(participant.clone());
                     self.directory.tell(&self.members, || {
                         let ((task, conversation), agent) = (at(), participant.clone());

@@ -195,6 +195,8 @@ impl Conversation {
         };
         let mut until: Vec<_> =
             self.open_turns().filter(beside).filter_map(|turn| turn.patience).collect();
+        // The latest end comes first: after the third of them, only two agents still work side by
+        // side.
         until.sort_by_key(|until| std::cmp::Reverse(*until));
         until.get(SIDE_BY_SIDE_MAX - 1).copied()
     }
@@ -224,6 +226,8 @@ impl Decider<'_> {
         let earlier =
             self.state.floor.earlier.iter().find(|earlier| earlier.round.cause.seq == message);
         let waiting = self.state.floor.queue.iter().find(|waiting| waiting.cause.seq == reply);
+        // The answer leaves the queue even if its round was forgotten: `settle` would not end
+        // otherwise.
         let cause =
             earlier.map(|earlier| &earlier.round.cause).or(waiting.map(|waiting| &waiting.cause));
         if let Some(cause) = cause.cloned() {

@@ -31,6 +31,7 @@ impl Decider<'_> {
     /// returns false: the first words above a participant's limit emit [`Event::Discarded`], and
     /// further ones are only counted in the decision's `unkept`.
     fn keep_refused(&mut self, by: &ParticipantId, body: &str, because: SuppressedBecause) -> bool {
+        // An hour that is over is reported first, or these words would be counted in it.
         self.tell_of_the_unkept();
         let (now, bytes) = (self.now, body.len() as u64);
         let known = self.state.refused.0.get(by).filter(|refused| refused.until() > now);

@@ -104,6 +104,7 @@ impl Decider<'_> {
         let named = mentions::named(&post.body, &self.state.participants, &speaker);
         let posted = self.words(post, Kind::Human, 0, &named);
         let waits = self.state.queues(&posted.asks);
+        // An edit takes the place of the message that it replaces, so it fits into a full queue.
         let queue_full = waits && edited.is_none() && self.state.is_queue_full(&speaker);
         let posted = Posted { queued: waits && !queue_full, queue_full, ..posted };
         let posted = self.with_silence(posted, &named);

@@ -238,6 +238,7 @@ impl Conversation {
                 }
                 self.paused_since = on.then(|| self.paused_since.unwrap_or(ts));
                 self.paused = *on;
+                // A second pause without proof must not let others lift that of a proven person.
                 self.paused_by_proof = *on && (proven || self.paused_by_proof);
             }
             Change::Discussion { on, allow_agent_mentions } => {
@@ -364,6 +365,8 @@ impl Conversation {
             self.asides.note(Aside { said, heard: posted.elsewhere.clone() }, agents);
         } else if !posted.queue_full {
             if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
+                // Two messages of one author in a row must not push out the newest one of another
+                // author.
                 self.latest_other = self.latest.take();
             }
             self.latest = Some(Contribution { cause: cause.clone(), author: author.clone() });

@@ -86,6 +86,8 @@ impl Conversation {
     /// Moves the agents to the front that an earlier round passed over because its patience was
     /// used up. (Ruling 12.)
     pub(crate) fn polled_first(&self, mut polled: Vec<ParticipantId>) -> Vec<ParticipantId> {
+        // `false` sorts first and the sort is stable, so agents keep their order within both
+        // groups.
         polled.sort_by_key(|id| !self.floor.passed_over.contains(id));
         polled
     }

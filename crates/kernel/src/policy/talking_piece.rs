@@ -109,6 +109,7 @@ impl Conversation {
             let since = own.filter_map(|turn| turn.frozen_since).max();
             return since.map_or(tenure.next_at, |since| tenure.next_at.max(since + last_word));
         }
+        // The beat at `next_at` is one of those that are left, and its time is known already.
         let left = beats_per_turn.saturating_sub(tenure.beats + 1);
         tenure.next_at + Millis(beat_interval.0.saturating_mul(u64::from(left))) + last_word
     }
@@ -480,6 +481,8 @@ impl Decider<'_> {
         if self.state.participant(&holder).is_some_and(Participant::takes_turns) {
             self.grant(&holder, TurnReason::Piece, TurnKind::Reply, true, &given);
         }
+        // The copy from before this piece was given is asked: the order now lacks the holder
+        // already.
         let nobody_held = self.state.nobody_held(gathering);
         if gathering.phase == Phase::Inhale && gathering.round == 1 && nobody_held {
             // With their first listening turn the other members get their seed messages.

@@ -247,6 +247,8 @@ fn frames(teller: &WordsFormatter<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>,
         let whole = frame.text.trim_end();
         let frame = match shortened(whole, SINCE_BYTES_MAX / 16) {
             short if short.len() < whole.len() => {
+                // A message with a hole names no body, because no patch in it may go as an exact
+                // file.
                 Frame { text: format!("{short}\n\n"), body: 0..0 }
             }
             _ => frame,

@@ -344,6 +344,8 @@ impl Voices {
             let of_credential = voice.credential.clone().map(Speakers::Credential);
             let of_speaker = Speakers::Participant(voice.speaker.clone());
             for of in [Speakers::Hall, of_speaker].into_iter().chain(of_credential) {
+                // Voices come oldest first, so the time of the first one of a speaker is its
+                // oldest.
                 said.entry(of).or_insert((0, voice.at)).0 += 1;
             }
         }

@@ -278,6 +278,7 @@ impl FloorView<'_> {
             .or_else(|| self.is_granted(id))
             .or_else(|| self.is_upcoming(id))
             .or_else(|| self.waits_for_piece(id))
+            // An agent works on while its request is open, so every state of work comes before it.
             .or_else(|| self.asks(id, true))
             .or_else(|| self.is_held(one))
             .unwrap_or_else(|| self.rests(one))

@@ -312,6 +312,7 @@ fn near(word: &str, name: &str) -> Option<(usize, usize)> {
     let runs_on = word.chars().take(letters + 1).all(|c| UnspacedScript::of(c).is_some());
     let end = word.char_indices().nth(letters).map(|(end, _)| end).filter(|_| runs_on);
     let begun = end.and_then(|end| Some((changed(&word[..end], name)?, end)));
+    // A name of one letter may change as a whole, and would then fit the beginning of every word.
     whole.into_iter().chain(begun.filter(|(changes, _)| *changes < letters)).min()
 }
 

@@ -87,6 +87,7 @@ impl Splitter {
     /// Starts an answer of the participant `name`. A `[name]` before the answer is cut too, because
     /// models copy the labels of other messages. An `opened` answer begins inside thoughts.
     pub fn new(name: &str, opened: bool) -> Self {
+        // A participant named `pass` gets no label, because `[pass]` has a meaning of its own.
         let label =
             (!name.is_empty() && !name.eq_ignore_ascii_case("pass")).then(|| format!("[{name}]"));
         let place = if opened { PiecePlace::Opened } else { PiecePlace::Start };

@@ -64,6 +64,8 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         .iter()
         .for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     warning_of_folder(&settled.data).iter().for_each(|warning| tell(args.log, warning));
+    // Signals are caught before the log is opened, because it is to be closed in order from then
+    // on.
     let mut stops = StopSignals::listen()?;
     let store = Store::of(Arc::new(open_log(&settled.data)?));
     let key = Secret::fresh(TokenKind::Startup)
@@ -352,6 +354,7 @@ const SEND_BUFFER_BYTES: u32 = 256 * 1024;
 
 fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
     let socket = if bind.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A restarted server takes the address while connections of the former one linger.
     socket.set_reuseaddr(true)?;
     socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
     socket.bind(bind)?;
@@ -469,6 +472,7 @@ const FILES_KEPT: usize = 256;
 /// the log cannot open its files.
 fn connections_max(files: u64, most: usize) -> usize {
     let files = usize::try_from(files).unwrap_or(usize::MAX);
+    // A quarter of a low limit stays for connections, which the whole reserve would use up.
     most.min(files - FILES_KEPT.min(files / 4 * 3)).max(1)
 }
 

@@ -137,6 +137,7 @@ fn indexed(conn: &Connection, asked: Option<&[StreamHead]>) -> rusqlite::Result<
     let mut find = conn.prepare_cached("SELECT indexed_seq FROM streams WHERE stream = ?1")?;
     let mut sum = 0;
     for (key, head) in asked.unwrap_or_default() {
+        // The index may be ahead of `head`, which was read from the log before.
         sum +=
             find.query_row([key], |row| counter(row, 0)).optional()?.unwrap_or_default().min(*head);
     }

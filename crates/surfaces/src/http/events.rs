@@ -154,6 +154,7 @@ impl PageWriter {
             self.count += 1;
             self.left -= 1;
         }
+        // The page may end with hidden events, and the next request need not read them again.
         self.through = self.pages.through();
         Ok(true)
     }

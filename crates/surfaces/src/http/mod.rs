@@ -227,6 +227,7 @@ pub(crate) fn router_until(surface: &Surface, closing: watch::Receiver<bool>) ->
     let api = completed(api, &access::cookie_name(surface.options().bound.port()));
     let app = App::of(surface, query::KnownParameters::of(&api), closing);
     let guarded = routes.merge(SwaggerUi::new("/docs").url("/openapi.json", api));
+    // The alias is added after the split, so that the description names only `/healthz`.
     let guarded = guarded.route("/health", get(basics::healthz));
     let guarded = guarded.route(mcp::PATH_WITH_SLASH, post(mcp::serve));
     let with_files = ui::files().fold(guarded, |routes, path| routes.route(&path, get(ui::file)));

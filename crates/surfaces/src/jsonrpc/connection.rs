@@ -356,6 +356,7 @@ impl Connection {
                 let Some(question) = id.and_then(|id| self.questions.remove(&id)) else {
                     return self.count_refused();
                 };
+                // An error drops `question`, and its caller reads the closed channel as a refusal.
                 if let Ok(answer) = outcome {
                     let _ = question.send(answer);
                 }
@@ -542,6 +543,7 @@ impl Connection {
     /// Sends a request to the client, which manages an app.
     fn ask(&mut self, asked: PendingCall) {
         let PendingCall { request, answer } = asked;
+        // A question that its caller gave up may never be answered, and would stay in the map.
         self.questions.retain(|_, waiting| !waiting.is_closed());
         self.last_question += 1;
         let id = format!("server-{}", self.last_question);

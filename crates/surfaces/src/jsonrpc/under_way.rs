@@ -68,6 +68,8 @@ impl RunningCalls {
                 let _ = before.await;
             }
             let performed = calls::perform(&app, &at, &id, call).await;
+            // The use moves `done` into the future; without it the sender would drop when `begin`
+            // returns.
             drop(done);
             performed
         }));

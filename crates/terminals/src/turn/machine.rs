@@ -320,6 +320,7 @@ impl Machine {
         interrupt: bool,
         delivery: Option<u64>,
     ) {
+        // An offer of this turn may still be on its way, and must not bring the turn back.
         self.note_over(key);
         self.queue.retain(|job| job.key != *key);
         let Some(mut current) = self.current.take_if(|current| current.key == *key) else {

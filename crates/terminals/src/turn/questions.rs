@@ -236,6 +236,7 @@ impl Machine {
             return self.questions.earlier.swap_remove(at).1;
         }
         self.questions.count += 1;
+        // The count begins anew with each start, so the time keeps apart a dialog that comes again.
         PermissionId::new(format!(
             "{print}-{:x}-{}",
             around.now.wall.millis(),
@@ -519,6 +520,7 @@ fn print(session: &Session, asked_in: &QuestionPlace, dialog: &Dialog) -> String
 fn hash(parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
+        // The length keeps two parts apart from two others whose border lies elsewhere.
         hasher.update(&part.len().to_le_bytes()).update(part.as_bytes());
     }
     hasher.finalize().to_hex()[..24].to_owned()

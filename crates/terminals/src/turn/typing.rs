@@ -290,6 +290,7 @@ impl Machine {
                     current.is_pasted = true;
                 }
                 self.not_now(around, &why);
+                // A dialog may have refused the keys, and only a look shows it to people.
                 self.look(true, None);
             }
             Err(fault) => self.give_up(&format!(

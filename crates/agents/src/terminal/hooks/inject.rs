@@ -98,6 +98,7 @@ impl HookInjector {
         let fitting = Fitting { moothall: &self.moothall, folder: &folder, own: &own, given };
         let launch_command = (vendor.table().launch.launch_command)(&fitting)?;
         Ok(LaunchCommand {
+            // The session's own variables come last, so that they win over equal names.
             env: launch_command.env.into_iter().chain(own).collect(),
             ..launch_command
         })
@@ -143,6 +144,8 @@ impl HookInjector {
                 parts.env.extend(env);
                 let enter = [&self.program(), "pane", "enter", &account.uid().to_string(), "--"]
                     .map(str::to_owned);
+                // `pane enter` gives the terminal to the user, so it runs before the words that
+                // change the user.
                 parts.before.splice(..0, enter);
                 Ok(parts)
             }

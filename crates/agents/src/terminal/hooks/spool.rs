@@ -68,6 +68,7 @@ impl Spool {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
+        // `_open` lives until the bind, because a short path leads over its descriptor.
         let (path, _open) = reachable(&socket)?;
         let listener = UnixListener::bind(path)?;
         fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;

@@ -82,6 +82,8 @@ fn cells_of(line: &str, style: &mut CellStyle) -> Vec<Cell> {
         match c {
             '\u{1b}' => escape(&mut chars, style),
             c if c.is_control() => {}
+            // A no-break space stands behind the sign of some composers, and readers expect a plain
+            // space.
             '\u{a0}' => cells.push(Cell { c: ' ', style: *style }),
             c => cells.push(Cell { c, style: *style }),
         }

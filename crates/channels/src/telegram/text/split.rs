@@ -75,6 +75,8 @@ impl Splitter<'_> {
             if at > start {
                 last = at;
                 let found = self.border(start, at).map(|border| (border, at));
+                // The later of two equal borders wins, because the place is compared after the
+                // kind.
                 best = best.max(found);
                 if !self.is_in_kept(at) {
                     best_kept = best_kept.max(found);

@@ -253,6 +253,8 @@ impl Conversation {
         self.settle_all(no, ts);
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt + 1;
+        // The charge of this loss has counted these amounts, and a second loss must not count them
+        // again.
         turn.summed = Usage::default();
         turn.running = None;
         turn.deadline = expires;

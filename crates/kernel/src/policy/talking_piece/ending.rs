@@ -103,6 +103,7 @@ impl Decider<'_> {
         self.emit(Event::Gathering(GatheringEvent::Closed { because: because.into() }));
         self.end_all_but_asking("gathering_closed", "the gathering was closed");
         self.let_go_of_members();
+        // The gathering is closed by now, so only `newest_gathering` still returns it.
         let after = self.state.newest_gathering().and_then(|gathering| gathering.after.clone());
         if let Some(policy) = after {
             let by = ParticipantId::moothall();

@@ -142,6 +142,7 @@ impl Editor {
     /// Submits the line; a backslash at its end adds a row instead.
     fn submit(&mut self) -> KeyOutcome {
         let backslashes = self.text.len() - self.text.trim_end_matches('\\').len();
+        // A pair of backslashes stands for itself, so only an odd number asks for a row.
         if backslashes % 2 == 1 {
             self.text.pop();
             self.at = self.text.len();
@@ -326,6 +327,7 @@ impl Editor {
             cells += wide;
         }
         if self.at == self.text.len() {
+            // A cursor behind a full row needs a row of its own.
             if cells >= columns {
                 rows.push(String::new());
                 cells = 0;

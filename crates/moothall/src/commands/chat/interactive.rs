@@ -136,6 +136,7 @@ pub async fn run(
     let raw = Raw::enter()?;
     let done = chat.live(&raw, line.heard, line.answers).await;
     screen::write(&chat.screen.leave(chat.size.0));
+    // The farewell is printed as plain lines, which need the terminal's own mode.
     drop(raw);
     chat.farewell();
     done

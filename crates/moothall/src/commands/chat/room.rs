@@ -216,6 +216,7 @@ impl ChatView {
     /// text. Calls and beats are only for new events.
     fn gathering(&mut self, envelope: &Envelope, is_news: bool) -> Option<Item> {
         let step = self.circle.hear(envelope)?;
+        // A new gathering has a seed message of its own to show.
         self.seeded &= !(is_news && matches!(step, GatheringStep::Opened { .. }));
         let call = self.circle.call(&step, &self.me).filter(|_| is_news);
         if let Some(call) = call {
@@ -344,6 +345,8 @@ impl ChatView {
         let heard = self.heard;
         let items: Vec<_> =
             earlier.iter().map(|envelope| (envelope.seq, self.hear(envelope))).collect();
+        // The requests may be newer than the state, and the events between are still to come as
+        // news.
         self.heard = heard;
         let open = |seq: u64| self.asks.all().iter().any(|asked| asked.number == seq);
         items.into_iter().filter(|(seq, _)| open(*seq)).filter_map(|(_, item)| item).collect()
