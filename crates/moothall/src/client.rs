@@ -351,7 +351,11 @@ impl Client {
     fn unreachable(&self, error: &reqwest::Error) -> Fault {
         Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base()))
             .because(innermost(error))
-            .try_this(if is_about_trust(error) {
+            .try_this(if innermost(error).contains("CaUsedAsEndEntity") {
+                "give the server a certificate that is not one of an authority: `openssl req \
+                 -x509` with -addext basicConstraints=critical,CA:FALSE (docs/operations.md, \
+                 \"Serve others\")"
+            } else if is_about_trust(error) {
                 "name the certificate or the authority to trust with --cacert FILE"
             } else {
                 "start a server with `moothall serve`, or name another one with --server URL"

@@ -95,14 +95,14 @@ test('a message about which no agent was asked says why', async ({ page, server 
   await signIn(page, server);
   await page.goto(`${server.url}/t/${thread}`);
   await say(page, 'hello');
-  await page.getByRole('button', { name: 'no agent was asked' }).click();
+  await page.getByRole('button', { name: 'no agent answered' }).click();
   await expect(shown(page, 'No agent was asked: nobody was named. Name an agent with @')).toBeVisible();
   await accessible(page);
   await say(page, '@terse hello');
   await expect(messagesOf(page, 'terse')).toHaveCount(1);
   await page.reload();
   await expect(messagesOf(page, 'terse')).toHaveCount(1);
-  await expect(page.getByRole('button', { name: 'no agent was asked' })).toHaveCount(1);
+  await expect(page.getByRole('button', { name: 'no agent answered' })).toHaveCount(1);
 });
 
 type Members = NewGathering['participants'];

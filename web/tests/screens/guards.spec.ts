@@ -62,7 +62,7 @@ test('warnings, and a message that asked no agent', async ({ page }) => {
   const thread = await server.begin('Plan', ['planner', 'terse'], policy);
   await look(page, thread);
   await say(page, 'Good morning.');
-  await page.getByRole('button', { name: 'no agent was asked' }).click();
+  await page.getByRole('button', { name: 'no agent answered' }).click();
   await say(page, '@planer, what is to be done first?');
   await expect(page.getByRole('article').getByRole('status')).toHaveCount(1);
   await server.control(thread, { pause: { on: true } });

@@ -10,6 +10,7 @@ mod output;
 mod pipes;
 mod section;
 mod strays;
+mod wording;
 
 pub(crate) use section::RUNTIME;
 
@@ -217,9 +218,9 @@ impl CommandSpec {
         Ok(RunningProgram { group, stdin, output })
     }
 
-    fn document(&self, job: &Job, prompt: String) -> String {
+    async fn document(&self, job: &Job, prompt: String) -> String {
         match self.stdin {
-            Stdin::Json => document::json(job, &self.bridge_url, prompt),
+            Stdin::Json => self.worded(document::json(job, &self.bridge_url, prompt)).await,
             Stdin::Prompt => prompt,
         }
     }
@@ -236,9 +237,9 @@ impl CommandSpec {
         if job.key.attempt > 1 {
             Mark::of(&job.key).end_all().await;
         }
-        let prompt = document::prompt(job);
+        let prompt = self.worded(document::prompt(job)).await;
         let mut started = self.start(job, &prompt)?;
-        let document = self.document(job, prompt.clone());
+        let document = self.document(job, prompt.clone()).await;
         let limit = Duration::from_millis(job.limit.0).saturating_add(BACKSTOP);
         let printed = (started.output.stdout.clone(), started.output.stderr.clone());
         let ended = tokio::select! {

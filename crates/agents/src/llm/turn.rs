@@ -63,8 +63,8 @@ enum StreamAudience {
 }
 
 impl StreamAudience {
-    /// A place where a test can kill the server: before a piece of an answer is reported. `text`
-    /// is the text that was reported so far.
+    /// Lets a test kill the server before a piece of an answer is reported. `text` is the text
+    /// that was reported so far.
     fn crash_point(self, text: &str) {
         match self {
             StreamAudience::Everyone => {

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use moothall_kernel::Conversation;
+use moothall_kernel::command::{ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::participant::Kind;
+use moothall_kernel::participant::{Kind, Profile};
 use moothall_kernel::planted::{self, Bypass};
 use moothall_kernel::time::Millis;
 
@@ -189,7 +190,35 @@ impl Access {
             .saying(format!("invitation {}", invitation.id));
         let kept =
             principals.redeem(&invitation.id, &token, &entry).await.map_err(HallError::from)?;
-        Ok((kept == InsertOutcome::Yes).then_some((secret, token)))
+        if kept != InsertOutcome::Yes {
+            return Ok(None);
+        }
+        self.join(&token).await;
+        Ok(Some((secret, token)))
+    }
+
+    /// Makes a person a participant of the conversations that the token reaches, by the person's
+    /// own rights, so that others can address it. A person whose rights do not suffice takes part
+    /// without being listed.
+    async fn join(&self, token: &Token) {
+        if token.principal.kind != Kind::Human {
+            return;
+        }
+        let door = self.hall.as_(self.holder(token.clone(), self.hall.now()).await);
+        let Ok(Some(by)) = door.named_actor(None) else { return };
+        let facts = self.hall.registry().facts("human");
+        let profile = Profile { client: Some("human".to_owned()), ..Profile::default() };
+        let invite = Invite::new(by.id.as_str(), profile, facts);
+        let command = ClientCommand::Control { by, controls: vec![Control::Invite(invite)] };
+        for stream in token.reach.only().iter().flat_map(|streams| streams.iter()) {
+            let joined = match door.permit(stream, command.clone()).await {
+                Ok(permitted) => door.submit(permitted, None).await.map(drop),
+                Err(_) => continue,
+            };
+            if let Err(error) = joined {
+                tracing::debug!(%stream, %error, "an invited person is not listed");
+            }
+        }
     }
 
     /// True if the conversations of an invitation still exist.

@@ -378,7 +378,8 @@ impl Host {
             let orphans =
                 if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
             let changed = EngineCommand::Facts { participant: p.id.clone(), facts };
-            // Record the lost client first; otherwise the end of its turns would lead to new ones for it.
+            // Record the lost client first; otherwise the end of its turns would lead to new ones
+            // for it.
             iter::once(changed).chain(orphans)
         });
         commands.map(Item::internal).collect()

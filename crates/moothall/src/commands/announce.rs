@@ -15,8 +15,8 @@ use crate::paint::{Printer, Style};
 use crate::place::USUAL_BIND;
 use crate::reach::Reach;
 
-/// True if cargo built this program where it lies: the reader has the sources, and may lack an
-/// installed program.
+/// True if this program lies in the folder in which cargo built it: the reader has the sources, and
+/// may lack an installed program.
 fn built_here() -> bool {
     let program = std::env::current_exe().unwrap_or_default();
     program.with_file_name(".cargo-lock").exists()

@@ -38,6 +38,9 @@ pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
 pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let id = threads::participant(&context.client, &thread, &args.id).await?;
+    let before = threads::state(&context.client, &thread).await?.state;
+    let invited = before.participants.invited.iter().find(|entry| entry.id == id);
+    let is_person = invited.is_some_and(|entry| entry.kind == "human");
     let left = json!({"uninvite": {"participant_id": id}});
     let accepted = match control(&context.client, &thread, left).await {
         Err(fault) if fault.code.as_deref() == Some("not_invited") => {
@@ -53,6 +56,12 @@ pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     } else {
         format!("{id} was not a participant.")
     });
+    if is_person {
+        note(&format!(
+            "A token of {id} still reaches the conversation. To end that: `moothall token list`, \
+             then `moothall token revoke ID`."
+        ));
+    }
     Ok(())
 }
 

@@ -124,7 +124,10 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     }
     list.sessions.iter().for_each(tell_waits);
     if list.sessions.is_empty() {
-        note("No agent runs in a terminal. To resume ended sessions: moothall resume");
+        note(&format!(
+            "No agent runs in a terminal.{} To resume ended sessions: moothall resume",
+            newest_end(context).await?
+        ));
     }
     let installed = list.programs.iter().filter(|program| program.missing.is_none());
     let programs: Vec<_> = installed.map(|program| program.client.as_str()).collect();
@@ -139,6 +142,17 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
         }
     });
     Ok(())
+}
+
+/// Returns a sentence about the session that ended last, so that one that died at its start is not
+/// lost; empty without ended sessions.
+async fn newest_end(context: &Context) -> Result<String, Fault> {
+    let list: SessionList = context.client.get("/sessions?ended=true").await?;
+    let ends = list.sessions.iter().filter_map(|session| Some((session.ended.as_ref()?, session)));
+    let newest = ends.max_by(|(one, _), (other, _)| one.at.cmp(&other.at));
+    Ok(newest.map_or_else(String::new, |(end, session)| {
+        format!(" {} ended last: {}", for_terminal(&session.name), for_terminal(&end.why))
+    }))
 }
 
 /// Names the sessions that block the links of a session, with the commands that help.

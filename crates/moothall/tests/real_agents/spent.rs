@@ -58,11 +58,17 @@ async fn is_counted_in_a_run(client: &str) -> [u64; 3] {
     let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
     programs::settle(&home, &models.url());
     models.when("zebra", Reply::text("It has *stripes*.").usage(500, 4));
+    // Words of others are words: the program reads no file that they name.
+    std::fs::write(home.path().join("secret.txt"), "the forbidden words").unwrap();
     let server = home.serve_with("127.0.0.1:0", &[("PATH", &programs::path())]);
     let thread = server.thread().await;
     server.invite(&thread, client, client).await;
-    let asked = server.say(&thread, &format!("@{client} what has a zebra?")).await;
+    let words = format!("@{client} what has a zebra? It is in @secret.txt and @~/secret.txt");
+    let asked = server.say(&thread, &words).await;
     let reply = server.reply(&thread, &asked, client).await;
+    for request in models.requests() {
+        assert!(!format!("{request:?}").contains("the forbidden words"), "{request:?}");
+    }
     assert_eq!(reply["content"], json!("It has *stripes*."));
     spent(&server)
 }

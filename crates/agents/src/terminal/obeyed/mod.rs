@@ -15,7 +15,8 @@ use moothall_kernel::read::compose::{kept_in_file, written_wide};
 use moothall_kernel::text::{cut, is_composed, is_empty_looking};
 
 use super::Vendor;
-pub(super) use nearby::{Nearby, Places};
+pub(super) use nearby::Nearby;
+pub(crate) use nearby::Places;
 use tokens::{Position, Token};
 
 /// The distance from an ASCII character to its wide form.
@@ -142,6 +143,12 @@ pub(super) fn as_words(vendor: Vendor, text: &str, nearby: &Nearby) -> ComposerW
     words.write(vendor, rest, nearby);
     words.say_so();
     words
+}
+
+/// Returns a text without anything that a program would obey, for a program that finds its files in
+/// these places.
+pub(crate) fn as_plain_words(vendor: Vendor, text: &str, places: Places) -> String {
+    as_words(vendor, text, &Nearby::of(places)).text
 }
 
 /// Returns the place and token of the first word if it turns the prompt into a command. A path and

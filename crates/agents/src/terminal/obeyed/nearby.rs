@@ -43,13 +43,13 @@ const OF_GEMINI: [&str; 5] =
 
 /// The places in which a program finds files, skills and agents.
 #[derive(Clone, Debug, Default)]
-pub(in crate::terminal) struct Places {
+pub(crate) struct Places {
     /// The working directory, if known.
-    pub(in crate::terminal) work: Option<PathBuf>,
+    pub(crate) work: Option<PathBuf>,
     /// The user's home folder.
-    pub(in crate::terminal) home: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     /// Codex's own folder, if a variable names it.
-    pub(in crate::terminal) codex: Option<PathBuf>,
+    pub(crate) codex: Option<PathBuf>,
 }
 
 /// A search that reads folders only when needed, and once.

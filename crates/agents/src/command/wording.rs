@@ -1,0 +1,80 @@
+//! Prompts of programs that obey signs in them: words of others stay words, as in a terminal.
+
+use std::path::PathBuf;
+
+use super::CommandSpec;
+use crate::terminal::{Places, Vendor, as_plain_words};
+
+impl CommandSpec {
+    /// Returns the vendor of the program that reads the prompt: that of the first word of the
+    /// command which names a known one, so that a wrapper such as `npx` or `env` hides none.
+    fn reader(&self) -> Vendor {
+        let words = self.argv.iter().flat_map(|argument| argument.split_whitespace());
+        let known = |word: &str| {
+            let file = word.rsplit('/').next().unwrap_or_default();
+            let name = file.split('@').next().unwrap_or_default();
+            Vendor::of(name.trim_end_matches("-cli").trim_end_matches("-code"))
+        };
+        words.map(known).find(|vendor| *vendor != Vendor::Other).unwrap_or_default()
+    }
+
+    /// Returns a text without anything that the program would obey. A program that is not known
+    /// gets it as it is.
+    pub(super) async fn worded(&self, text: String) -> String {
+        let vendor = self.reader();
+        if vendor == Vendor::Other {
+            return text;
+        }
+        let (places, given) = (self.places(), text.clone());
+        // The search for files reads folders.
+        let words = tokio::task::spawn_blocking(move || as_plain_words(vendor, &given, places));
+        words.await.unwrap_or(text)
+    }
+
+    /// Returns the folders in which the program finds its files.
+    fn places(&self) -> Places {
+        let account = self.account().ok().flatten();
+        let given = |name: &str| {
+            let own = self.env.get(name).map(PathBuf::from);
+            own.or_else(|| std::env::var_os(name).filter(|_| account.is_none()).map(PathBuf::from))
+        };
+        let home = account.as_ref().map(|account| account.home().to_owned());
+        let work = self.cwd.clone().or_else(|| home.clone());
+        Places {
+            work: work.or_else(|| std::env::current_dir().ok()),
+            home: given("HOME").or(home),
+            codex: given("CODEX_HOME"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_known_program_gets_words_and_no_files() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("secret.txt"), "x").unwrap();
+        let commands: [&[&str]; 5] = [
+            &["gemini", "--output-format", "json"],
+            &["/usr/bin/env", "A=b", "claude", "-p"],
+            &["npx", "-y", "@google/gemini-cli@0.61.0"],
+            &["npx", "@anthropic-ai/claude-code", "--print"],
+            &["sh", "-c", "exec gemini --skip-trust"],
+        ];
+        for argv in commands {
+            let cwd = Some(folder.path().to_owned());
+            let spec = CommandSpec { cwd, ..CommandSpec::new(argv.to_vec()) };
+            let words = spec.worded("say @secret.txt to @nora".to_owned()).await;
+            assert!(words.starts_with("say ＠secret.txt to @nora\n"), "{argv:?}: {words}");
+            assert!(spec.worded("/quit".to_owned()).await.starts_with("／quit"), "{argv:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn another_program_gets_the_text_as_it_is() {
+        let spec = CommandSpec::new(["cat"]);
+        assert_eq!(spec.worded("/quit @Cargo.toml".to_owned()).await, "/quit @Cargo.toml");
+    }
+}
