@@ -1,4 +1,5 @@
-//! Answers to messages that a guard or a Stop keeps from agents. (Rulings 16 and 41.)
+//! Answers to messages that a guard, a Stop or a cancelled turn keeps from agents. (Rulings 5, 16
+//! and 41.)
 
 use moothall_engine::access::Caller;
 use moothall_engine::hall::{Answer, HallError};
@@ -12,7 +13,7 @@ use crate::error::{ApiError, ApiResult};
 pub struct PostOutcome {
     /// The committed event. `None` if the message was held back or changed nothing.
     pub event: Option<RecordedEvent>,
-    /// `held` or `stopped`, and for people the next step.
+    /// `held`, `stopped` or `late`, and for people the next step.
     pub warnings: Vec<String>,
 }
 

@@ -55,7 +55,7 @@ pub use tasks::{
     OutgoingMessage, TaskMessages, TaskPage,
 };
 
-pub use warnings::{strangers, stray_name};
+pub use warnings::{strangers, stray_name, unasked_name};
 
 use std::sync::Arc;
 

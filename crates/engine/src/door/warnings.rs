@@ -3,6 +3,7 @@
 use moothall_kernel::event::{Change, Event, Posted, RecordedEvent};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
+use moothall_kernel::silence::{Reason, Silence};
 
 use super::{Action, Door};
 
@@ -12,6 +13,7 @@ impl Door {
     pub async fn warnings_of(&self, stream: &StreamId, recorded: &RecordedEvent) -> Vec<String> {
         let mut warnings = strangers(recorded);
         warnings.extend(self.stray_name_read(stream, recorded).await);
+        warnings.extend(unasked_name(recorded));
         if matches!(&recorded.event, Event::Posted(posted) if posted.queue_full) {
             warnings.push("queue_full".into());
             warnings.push(
@@ -52,6 +54,23 @@ pub fn stray_name(posted: &Posted, reads: bool) -> Vec<String> {
         format!("One name reaches no participant: {said}.")
     };
     vec![stray.reason.to_string(), help]
+}
+
+/// Returns a warning about an agent that another agent's own words name, and that they do not ask:
+/// the word and a sentence.
+pub fn unasked_name(recorded: &RecordedEvent) -> Vec<String> {
+    let Event::Posted(posted) = &recorded.event else { return Vec::new() };
+    let silence = posted.silence.as_deref().filter(|silence| {
+        matches!(silence.reason, Reason::NoDiscussion | Reason::OutsideRound)
+    });
+    let told = |silence: &Silence| {
+        let row = silence.reason.row();
+        vec![
+            silence.reason.to_string(),
+            format!("No agent is asked: {}. {}", row.phrase, row.cure),
+        ]
+    };
+    silence.map(told).unwrap_or_default()
 }
 
 /// Returns a warning for each invited agent whose client is unknown here. (Ruling 4.)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::decide::Decider;
 use crate::decide::chats::Edit;
-use crate::model::command::{Actor, Post, Refusal, Rejection};
+use crate::model::command::{Actor, LATE, Post, Refusal, Rejection};
 use crate::model::event::{
     Cause, Event, Fault, MentionPlace, Outcome, Posted, Recipient, SuppressedBecause, TurnKind,
     Usage,
@@ -239,6 +239,11 @@ impl Decider<'_> {
         if is_pass(&post.body) {
             return Err(nothing_to_pass(&id));
         }
+        let about = post.reply_to.as_ref().filter(|_| answers);
+        if about.is_some_and(|about| self.state.floor.was_cancelled(&id, about.seq)) {
+            let reason = "A person cancelled the turn that this answers.";
+            return Err(self.refuse(&post, SuppressedBecause::Late, LATE, reason));
+        }
         if self.state.gathering().is_some() {
             return self.say_in_gathering(post, Kind::Agent);
         }
@@ -318,6 +323,8 @@ impl Decider<'_> {
         let is_exchange = own.exchange;
         let posted = Posted { own: Some(own), ..self.words(post, Kind::Agent, depth, &named) };
         let posted = self.with_silence(posted, &named);
+        let outside = self.state.outside_round(&posted).map(Box::new);
+        let posted = Posted { silence: posted.silence.or(outside), ..posted };
         self.post_words(posted);
         if is_exchange {
             self.guard_own();

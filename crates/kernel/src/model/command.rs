@@ -20,7 +20,7 @@ use crate::model::participant::{
 };
 use crate::model::permission::{Question, WithdrawalReason};
 pub use crate::model::post::Post;
-pub use crate::model::rejection::{HELD, Refusal, Rejection, STOPPED};
+pub use crate::model::rejection::{HELD, LATE, Refusal, Rejection, STOPPED};
 use crate::model::request::Request;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::StartOutcome;

@@ -27,6 +27,8 @@ pub enum Refusal {
 pub const HELD: &str = "held";
 /// The error code of words that are held back after a Stop.
 pub const STOPPED: &str = "stopped";
+/// The error code of words that answer a turn which a person cancelled.
+pub const LATE: &str = "late";
 
 impl Event {
     /// Returns the code for words that were held back, if they were.
@@ -34,6 +36,7 @@ impl Event {
         match self {
             Event::Suppressed { because: SuppressedBecause::Held, .. } => Some(HELD),
             Event::Suppressed { because: SuppressedBecause::AfterStop, .. } => Some(STOPPED),
+            Event::Suppressed { because: SuppressedBecause::Late, .. } => Some(LATE),
             _ => None,
         }
     }
@@ -62,9 +65,10 @@ impl Rejection {
         Self { refusal, code, message: message.into(), participant: None, kept: None, wait: None }
     }
 
-    /// True if a guard or a Stop held the words back. They are not at fault themselves.
+    /// True if a guard, a Stop or a cancelled turn held the words back. They are not at fault
+    /// themselves.
     pub fn is_held_back(&self) -> bool {
-        matches!(self.code, HELD | STOPPED)
+        matches!(self.code, HELD | STOPPED | LATE)
     }
 
     /// Returns the rejection with the participant that it is about.

@@ -93,6 +93,9 @@ reasons! {
     NoDiscussion = Readers, "mentions by agents ask nobody here",
         "An agent names another under mention_only, and discussion is off.",
         "Turn discussion on, or name the agent yourself.";
+    OutsideRound = Readers, "an agent named it outside a round",
+        "An agent names another while no round is open, and only a person begins one here.",
+        "Name the agent yourself.";
     Waiting = Readers, "it waits its turn",
         "Earlier messages come first, or the agent that it asks has to wait.",
         "";

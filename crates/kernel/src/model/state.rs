@@ -213,6 +213,13 @@ impl Floor {
         self.recent(no).is_some_and(|ended| ended.stopped)
     }
 
+    /// True if a participant's recently ended turn was about this message, and a person cancelled
+    /// it.
+    pub(crate) fn was_cancelled(&self, by: &ParticipantId, about: Seq) -> bool {
+        let own = |ended: &&EndedTurn| ended.participant == *by;
+        self.ended.iter().filter(own).any(|ended| ended.cancelled.contains(&about))
+    }
+
     fn recent(&self, no: TurnNo) -> Option<&EndedTurn> {
         self.ended.iter().rev().find(|ended| ended.turn == no)
     }

@@ -8,6 +8,7 @@ use crate::model::ids::{EventId, ParticipantId, Seq, StreamId};
 use crate::model::participant::Participant;
 use crate::model::silence::{Reason, Silence};
 use crate::model::state::{Conversation, Turn, WakingWords};
+use crate::policy::UnsolicitedRule;
 use crate::read::view::{Viewer, visible};
 use crate::text::mentions::{self, Mentions};
 
@@ -94,6 +95,20 @@ impl Conversation {
             .iter()
             .find(|id| self.participant(id).is_some_and(Participant::takes_turns));
         other.map(|id| Silence::of(Reason::NoDiscussion).about(Some(id.clone())))
+    }
+
+    /// Returns the reason why an agent's own words ask none of those that they name: the policy
+    /// asks in rounds, and none is open that could still react to them.
+    pub(crate) fn outside_round(&self, own: &Posted) -> Option<Silence> {
+        let reacts = self.floor.round.as_ref().is_some_and(|round| !round.reacting);
+        if self.rules().unsolicited != UnsolicitedRule::Charged || reacts {
+            return None;
+        }
+        let asks = |id: &&ParticipantId| {
+            **id != own.from && self.participant(id).is_some_and(Participant::takes_turns)
+        };
+        let named = own.addressees().into_iter().find(|id| asks(&id))?;
+        Some(Silence::of(Reason::OutsideRound).about(Some(named)))
     }
 
     /// Returns the first reason that applies to a person's words that ask no agent.

@@ -187,7 +187,7 @@ fn print(
 ) -> Result<(), Fault> {
     let faces = &Faces::of(state);
     if stories.messages.is_empty() && stories.others.is_empty() {
-        note("No messages yet.");
+        note("No person has said anything yet. Give the position of a message: moothall why - 4");
     }
     if !stories.whole {
         note("This server has an earlier version, and shows you only your own turns.");

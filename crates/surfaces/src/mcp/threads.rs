@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use moothall_engine::door::{self, Action, Door, ReaderItem, strangers};
+use moothall_engine::door::{self, Action, Door, ReaderItem, strangers, unasked_name};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::ports::{ListFilter, ListedStream};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -167,7 +167,9 @@ pub async fn say(
         event: Some(recorded.id(&stream).to_string()),
         seq: Some(recorded.seq.0),
         thread: stream.to_string(),
-        warnings: reword_warnings(said.warnings.into_iter().chain(stray)),
+        warnings: reword_warnings(
+            said.warnings.into_iter().chain(stray).chain(unasked_name(&recorded)),
+        ),
         away: None,
     })
 }

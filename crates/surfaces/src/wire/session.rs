@@ -413,7 +413,8 @@ pub struct MessageSent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// `held` or `stopped`: a guard or a Stop holds the message back until a person speaks in the
-    /// thread. `unknown_name`: the message names an unknown participant, and a sentence follows.
+    /// thread. `unknown_name`: the message names an unknown participant; `no_discussion` and
+    /// `outside_round`: it does not ask the agent that it names. A sentence follows these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The recipient's computer, if it is another one and is not there now: the message is sent

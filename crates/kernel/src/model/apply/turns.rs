@@ -189,10 +189,14 @@ impl Conversation {
     pub(super) fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
         let Some(turn) = self.floor.turns.remove(&no) else { return };
         self.floor.forget_earlier();
+        let by_person = outcome == Outcome::Cancelled
+            && fault.is_some_and(|fault| fault.code == Fault::CANCELLED);
+        let causes = turn.causes.iter().map(|asked| asked.cause.seq);
         self.floor.ended.push_back(EndedTurn {
             turn: no,
             participant: turn.participant.clone(),
             stopped: turn.stopped,
+            cancelled: causes.filter(|_| by_person).collect(),
         });
         if self.floor.ended.len() > ENDED_KEPT {
             self.floor.ended.pop_front();
@@ -210,8 +214,6 @@ impl Conversation {
         if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
             self.floor.last_speaker = Some(turn.participant.clone());
         }
-        let by_person = outcome == Outcome::Cancelled
-            && fault.is_some_and(|fault| fault.code == Fault::CANCELLED);
         let by_person = by_person && !planted::has(Bug::CancelledIsAskedAgain);
         let broke_off = matches!(outcome, Outcome::Failed | Outcome::Expired) || by_person;
         let round =

@@ -118,7 +118,13 @@ fn floor() -> Floor {
         round: Some(round),
         spent: 1,
         cap: 3,
-        ended: [EndedTurn { turn: TurnNo(2), participant: "a".into(), stopped: true }].into(),
+        ended: [EndedTurn {
+            turn: TurnNo(2),
+            participant: "a".into(),
+            stopped: true,
+            cancelled: vec![Seq(1)],
+        }]
+        .into(),
         settled: how
             .into_iter()
             .map(|how| SettledPermission { permission: PermissionId::new("p"), at: at(6), how })

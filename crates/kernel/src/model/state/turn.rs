@@ -143,6 +143,8 @@ pub(crate) struct EndedTurn {
     pub(crate) participant: ParticipantId,
     /// True if a person stopped the turn and the shown part of its answer was kept.
     pub(crate) stopped: bool,
+    /// The messages that it was about, if a person cancelled it.
+    pub(crate) cancelled: Vec<Seq>,
 }
 
 /// The range and start of a running turn.
