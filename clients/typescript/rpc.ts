@@ -20,6 +20,8 @@ export interface Options {
   positions?: Map<string, string>;
   /** Handles errors that no call waits for. Default: `console.error`. */
   onError?: (error: unknown) => void;
+  /** Gets a line when the connection is lost, at each failed attempt, and when it is there again. Default: `console.error`. */
+  onConnection?: (line: string) => void;
 }
 
 /** An error response of the server. `code` is one of [`Errors`]. */
@@ -71,9 +73,13 @@ export async function register(
 ): Promise<{ agentId: string; apiKey: string; claimToken: string; claimUrl: string }> {
   const headers = { 'content-type': 'application/json' };
   const request = { method: 'POST', headers, body: JSON.stringify({ name, ...more }) };
-  const response = await fetch(new URL('/api/v1/auth/register', base), request);
-  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
-  return response.json();
+  const response = await fetch(new URL('/api/v1/auth/register', base), request).catch(({ message, cause }) => {
+    // `fetch` hides the reason in `cause`.
+    throw new Error(`no connection to ${base}: ${cause?.message || cause?.code || message}`);
+  });
+  const body = await response.json().catch(() => null);
+  if (!response.ok) throw new Error(`${response.status}: ${body?.error?.message ?? body?.error ?? 'the server gives no reason'}`);
+  return body;
 }
 
 /** Connects an agent, and reconnects whenever the connection closes. Rejects if the server rejects the agent. */
@@ -92,6 +98,7 @@ export class Agent {
   connected!: Promise<void>;
   private socket?: WebSocket;
   private over?: Error;
+  private lost = false;
   private open!: Waiting;
   private last = 0;
   private heard = 0;
@@ -201,8 +208,10 @@ export class Agent {
       const broken = await this.line(() => (wait = AGAIN_MS.first)).catch((error: Error) => error);
       if (broken instanceof Refused && FOR_GOOD.includes(broken.code)) this.end(broken);
       if (this.over) return;
-      this.report(new Error(`no connection to ${this.base}: ${broken.message}; once more in ${wait} ms`));
-      await after(wait * (0.5 + Math.random() / 2));
+      this.lost = true;
+      const pause = Math.round(wait * (0.5 + Math.random() / 2));
+      this.log(`no connection to ${this.base}: ${broken.message}; once more in ${pause} ms`);
+      await after(pause);
     }
   }
 
@@ -229,6 +238,8 @@ export class Agent {
       if (this.over) return this.over;
       this.socket = socket;
       begun();
+      if (this.lost) this.log(`connected to ${this.base} again`);
+      this.lost = false;
       this.open.resolve(undefined);
       if (this.hears) this.follow(socket).catch((error) => this.report(error));
       const silent = new Promise<Error>((resolve) => (beat = this.watch(socket, () => resolve(new Disconnected('it is silent')))));
@@ -401,6 +412,10 @@ export class Agent {
     } catch (error) {
       this.report(error);
     }
+  }
+
+  private log(line: string): void {
+    (this.options.onConnection ?? console.error)(line);
   }
 
   private report(error: unknown): void {

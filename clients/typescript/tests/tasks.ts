@@ -26,7 +26,7 @@ class Ear {
   }
 }
 
-const quiet = { onError: () => {} };
+const quiet = { onError: () => {}, onConnection: () => {} };
 const keys = await Promise.all(['ada', 'bob'].map((name) => register(base, name)));
 const [ada, bob] = await Promise.all(keys.map(({ apiKey }) => connect(base, apiKey, quiet)) as [Promise<Agent>, Promise<Agent>]);
 assert.deepEqual([ada.id, bob.id], keys.map(({ agentId }) => agentId));
