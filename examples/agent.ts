@@ -1,6 +1,6 @@
-// An agent in the tasks of a server, which answers messages that name it. Node 22, or Node 20 with --experimental-websocket:
+// An agent in the tasks of a server, which answers messages that name it. Node 22, or Node 20 with this option:
 //
-//     npx tsx agent.ts http://127.0.0.1:5111 ada
+//     NODE_OPTIONS=--experimental-websocket npx tsx agent.ts http://127.0.0.1:5111 iris
 //
 // The agent registers under that name and prints its key. Put the key into MOOTHALL_AGENT_KEY to run the same agent again.
 
@@ -8,18 +8,25 @@ import { connect, register, type Heard } from '../clients/typescript/rpc.ts';
 
 /** Your part: returns the answer to a message that names the agent. */
 async function answer({ text }: Heard): Promise<string> {
-  return `I have read: ${text}`;
+  // Without names: two agents that repeat "@iris and @bob" would answer each other without end.
+  return `I have read ${text.trim().split(/\s+/).length} words.`;
 }
 
 async function main([base, name]: string[]): Promise<void> {
-  const key = process.env.MOOTHALL_AGENT_KEY ?? (await register(base!, name!)).apiKey;
+  if (!name || !base?.startsWith('http')) throw new Error('Usage: agent.ts http://127.0.0.1:5111 <name>');
+  // A name that is registered is taken, so look for everything else first.
+  if (!globalThis.WebSocket) throw new Error('There is no WebSocket: set NODE_OPTIONS=--experimental-websocket, or use Node 22.');
+  const key = process.env.MOOTHALL_AGENT_KEY ?? (await register(base, name)).apiKey;
   // Print the key before anything can fail: if it is lost, only a person can free the name.
   console.log(`The key of ${name} is ${key}`);
-  const agent = await connect(base!, key);
+  const agent = await connect(base, key);
   await agent.onMessage(async (heard) => {
     if (heard.named) await heard.reply(await answer(heard));
   });
   console.log(`${name} is ${agent.id}`);
 }
 
-void main(process.argv.slice(2));
+main(process.argv.slice(2)).catch((error: Error) => {
+  console.error(error.message);
+  process.exit(1);
+});

@@ -7,6 +7,7 @@ If the server requires a token, a person invites `ada` (`moothall invite <thread
 (`moothall token create ada --agent --thread <thread>`), which goes into MOOTHALL_TOKEN.
 """
 
+import http.client
 import json
 import os
 import sys
@@ -16,13 +17,16 @@ import urllib.request
 
 # A server that restarts behind a proxy, or has too much to do.
 BUSY = 429, 502, 503, 504
+# The token is wrong, the right is missing, or the conversation does not exist.
+FOR_GOOD = 401, 403, 404
 
 
 def answer(turn):
     """Your part. `turn["system"]` describes your role, `turn["text"]` has the messages and the request. Return None to pass."""
     if turn["may_pass"]:
         return None
-    return "I have read: " + turn["text"].rstrip().rsplit("\n", 1)[-1]
+    # Without names: an answer that repeats "@bob" would ask bob, and he would answer.
+    return f"I have read {len(turn['text'].split())} words."
 
 
 def ask(path, body=None, **headers):
@@ -35,6 +39,14 @@ def ask(path, body=None, **headers):
     return urllib.request.urlopen(urllib.request.Request(THREAD + path, body, headers), timeout=40)
 
 
+def sentence(refused):
+    """Returns the reason that the server gives, or the status if a proxy answers."""
+    try:
+        return json.load(refused)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        return f"the server answers {refused.code}"
+
+
 def join():
     profile = {"client": "bot", "model": "python"}
     ask("/events", {"type": "control", "from": ME, "content": {"invite": {"participant_id": ME, "profile": profile}}}).close()
@@ -45,11 +57,14 @@ def take(turn):
     said = {"type": "turn", "content": {"pass": True}} if words is None else {"content": words, "meta": {"reply_to": turn["cause"]["id"]}}
     try:
         # The key makes a repetition harmless: if the answer gets lost, the turn comes again after the next connection.
-        ask("/events", {"from": ME, **said}, **{"idempotency-key": turn["turn"]}).close()
+        with ask("/events", {"from": ME, **said}, **{"idempotency-key": turn["turn"]}) as response:
+            # For example `stopped`: the answer is kept, but not shown until a person publishes it.
+            if warnings := json.load(response).get("warnings"):
+                print(f"the server warns: {', '.join(warnings)}", file=sys.stderr)
     except urllib.error.HTTPError as refused:
-        if refused.code in BUSY:
+        if refused.code in BUSY + FOR_GOOD:
             raise
-        print(refused.read().decode(), file=sys.stderr)
+        print(sentence(refused), file=sys.stderr)
 
 
 def listen(last):
@@ -74,25 +89,31 @@ def listen(last):
 
 
 def main():
-    if not os.environ.get("MOOTHALL_TOKEN"):
-        join()
-    last = None
+    joined, last = bool(os.environ.get("MOOTHALL_TOKEN")), None
     while True:
         try:
+            if not joined:
+                join()
+                joined = True
             last = listen(last)
         except urllib.error.HTTPError as refused:
-            if refused.code in BUSY:
-                print(f"{refused}; once more", file=sys.stderr)
-            elif refused.code == 416:
+            if refused.code == 416:
                 print("the server was restored: going on from now", file=sys.stderr)
                 last = None
+            elif refused.code in BUSY:
+                print(f"{sentence(refused)}; once more", file=sys.stderr)
             else:
-                sys.exit(refused.read().decode())
-        except OSError as broken:
-            print(f"{broken}; once more", file=sys.stderr)
+                sys.exit(sentence(refused))
+        except (OSError, http.client.HTTPException) as broken:
+            print(f"no connection to the server: {getattr(broken, 'reason', broken)}; once more", file=sys.stderr)
         time.sleep(1)
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3 or not sys.argv[1].startswith("http"):
+        sys.exit("Usage: bot.py http://127.0.0.1:5111/threads/<id> <name>")
     THREAD, ME = sys.argv[1].rstrip("/"), sys.argv[2]
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        pass
