@@ -2937,7 +2937,8 @@ export interface components {
             thread: string;
             /**
              * @description `held` or `stopped`: a guard or a Stop holds the message back until a person speaks in the
-             *     thread. `unknown_name`: the message names an unknown participant, and a sentence follows.
+             *     thread. `unknown_name`: the message names an unknown participant; `no_discussion` and
+             *     `outside_round`: it does not ask the agent that it names. A sentence follows these.
              */
             warnings?: string[];
         };

@@ -30,7 +30,8 @@ class MessageSent:
         seq (int | None | Unset): Position of the event in its thread; absent if no message was posted.
         warnings (list[str] | Unset): `held` or `stopped`: a guard or a Stop holds the message back until a person
             speaks in the
-            thread. `unknown_name`: the message names an unknown participant, and a sentence follows.
+            thread. `unknown_name`: the message names an unknown participant; `no_discussion` and
+            `outside_round`: it does not ask the agent that it names. A sentence follows these.
     """
 
     delivered_to: list[str]

@@ -60,15 +60,13 @@ pub fn stray_name(posted: &Posted, reads: bool) -> Vec<String> {
 /// the word and a sentence.
 pub fn unasked_name(recorded: &RecordedEvent) -> Vec<String> {
     let Event::Posted(posted) = &recorded.event else { return Vec::new() };
-    let silence = posted.silence.as_deref().filter(|silence| {
-        matches!(silence.reason, Reason::NoDiscussion | Reason::OutsideRound)
-    });
+    let silence = posted
+        .silence
+        .as_deref()
+        .filter(|silence| matches!(silence.reason, Reason::NoDiscussion | Reason::OutsideRound));
     let told = |silence: &Silence| {
         let row = silence.reason.row();
-        vec![
-            silence.reason.to_string(),
-            format!("No agent is asked: {}. {}", row.phrase, row.cure),
-        ]
+        vec![silence.reason.to_string(), format!("No agent is asked: {}. {}", row.phrase, row.cure)]
     };
     silence.map(told).unwrap_or_default()
 }

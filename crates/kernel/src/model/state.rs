@@ -202,27 +202,6 @@ impl Floor {
     pub(crate) fn effect_of(&self, cause: &Cause) -> Seq {
         self.taken.filter(|(taken, _)| *taken == cause.seq).map_or(cause.seq, |(_, at)| at)
     }
-
-    /// Returns the owner of a recently ended turn.
-    pub(crate) fn recent_owner(&self, no: TurnNo) -> Option<ParticipantId> {
-        self.recent(no).map(|ended| ended.participant.clone())
-    }
-
-    /// True if a person stopped this recently ended turn after a part of its answer was shown.
-    pub(crate) fn was_stopped(&self, no: TurnNo) -> bool {
-        self.recent(no).is_some_and(|ended| ended.stopped)
-    }
-
-    /// True if a participant's recently ended turn was about this message, and a person cancelled
-    /// it.
-    pub(crate) fn was_cancelled(&self, by: &ParticipantId, about: Seq) -> bool {
-        let own = |ended: &&EndedTurn| ended.participant == *by;
-        self.ended.iter().filter(own).any(|ended| ended.cancelled.contains(&about))
-    }
-
-    fn recent(&self, no: TurnNo) -> Option<&EndedTurn> {
-        self.ended.iter().rev().find(|ended| ended.turn == no)
-    }
 }
 
 /// Counters of the loop guards.

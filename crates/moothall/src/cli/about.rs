@@ -107,7 +107,7 @@ pub enum Shell {
     Fish,
     /// PowerShell
     #[value(name = "powershell", alias = "pwsh")]
-    PowerShell,
+    Power,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -124,7 +124,7 @@ pub fn completions(args: &Completions, printer: &Printer) -> Result<(), Fault> {
         Shell::Bash => Kind::Bash,
         Shell::Zsh => Kind::Zsh,
         Shell::Fish => Kind::Fish,
-        Shell::PowerShell => Kind::PowerShell,
+        Shell::Power => Kind::PowerShell,
     };
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut cli::command(), "moothall", &mut text);
@@ -140,7 +140,7 @@ fn knowing(shell: Shell, script: &str) -> String {
     match shell {
         Shell::Bash => format!("{script}{}", include_str!("completions/known.bash")),
         Shell::Fish => format!("{script}{}", include_str!("completions/known.fish")),
-        Shell::PowerShell => powershell(script),
+        Shell::Power => powershell(script),
         Shell::Zsh => {
             // Ask the server instead of using zsh's default completion. The function goes before
             // the script's last lines, which run when zsh loads the script.
@@ -199,7 +199,7 @@ mod tests {
     fn powershell_asks_the_server_before_it_offers_its_own_words() {
         let mut text = Vec::new();
         clap_complete::generate(Kind::PowerShell, &mut cli::command(), "moothall", &mut text);
-        let script = knowing(Shell::PowerShell, &String::from_utf8_lossy(&text));
+        let script = knowing(Shell::Power, &String::from_utf8_lossy(&text));
         let asks = script.find("complete '--' @asked").unwrap_or(usize::MAX);
         let offers = script.find("$completions.Where{").unwrap_or_default();
         assert!(asks < offers, "{}", &script[script.len().saturating_sub(1500)..]);

@@ -73,7 +73,7 @@ const SERVER: &[Entry] = &[
         "allowed_hosts",
         "[\"moothall.test:5111\"]",
         "Additional values of the Host header to accept, exactly as they are sent. Loopback names \
-         are always accepted.",
+         with the server's own port are always accepted.",
     ),
     (
         "allowed_origins",

@@ -10,6 +10,7 @@ use crate::model::fold::CAUSES_KEPT;
 use crate::model::hosted::HostedKey;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::permission::OpenPermission;
+use crate::model::state::Floor;
 use crate::model::time::{Millis, Timestamp};
 
 /// One prompting of one participant.
@@ -145,6 +146,29 @@ pub(crate) struct EndedTurn {
     pub(crate) stopped: bool,
     /// The messages that it was about, if a person cancelled it.
     pub(crate) cancelled: Vec<Seq>,
+}
+
+impl Floor {
+    /// Returns the owner of a recently ended turn.
+    pub(crate) fn recent_owner(&self, no: TurnNo) -> Option<ParticipantId> {
+        self.recent(no).map(|ended| ended.participant.clone())
+    }
+
+    /// True if a person stopped this recently ended turn after a part of its answer was shown.
+    pub(crate) fn was_stopped(&self, no: TurnNo) -> bool {
+        self.recent(no).is_some_and(|ended| ended.stopped)
+    }
+
+    /// True if a participant's recently ended turn was about this message, and a person cancelled
+    /// it.
+    pub(crate) fn was_cancelled(&self, by: &ParticipantId, about: Seq) -> bool {
+        let own = |ended: &&EndedTurn| ended.participant == *by;
+        self.ended.iter().filter(own).any(|ended| ended.cancelled.contains(&about))
+    }
+
+    fn recent(&self, no: TurnNo) -> Option<&EndedTurn> {
+        self.ended.iter().rev().find(|ended| ended.turn == no)
+    }
 }
 
 /// The range and start of a running turn.

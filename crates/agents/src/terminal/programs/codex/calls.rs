@@ -23,10 +23,10 @@ pub(super) fn open_call(end: &str) -> Option<ToolUse> {
                 answered.insert(call.to_owned());
             }
             // A search of the web has no answer of its own: it is recorded when it is over.
-            ("response_item", kind) if kind.ends_with("_call") && !call.is_empty() => {
-                if !answered.contains(call) {
-                    return Some(details::tool_use(word(noted, "name"), &input(noted)));
-                }
+            ("response_item", kind)
+                if kind.ends_with("_call") && !call.is_empty() && !answered.contains(call) =>
+            {
+                return Some(details::tool_use(word(noted, "name"), &input(noted)));
             }
             _ => {}
         }
