@@ -27,7 +27,7 @@ use crate::credential::{Credential, CredentialOptions, ResolvedServer, startup_o
 use crate::fault::{Exit, Fault};
 use crate::in_session::is_inside;
 use crate::paint::note;
-use crate::place::settle;
+use crate::place::look;
 
 /// Name of the configuration of a folder.
 const FILE: &str = "moothall.toml";
@@ -149,7 +149,7 @@ fn tell_keys(credential: &Credential, clients: &[String], variables: &Variables)
 /// Begins a server, and waits until it answers. If another command has begun one at the same time,
 /// that one is joined.
 async fn begin(variables: &Variables) -> Result<(), Fault> {
-    let data = settle(&LocationOptions::default(), variables)?.data;
+    let data = look(&LocationOptions::default(), variables)?.data;
     let log = log_file(variables)?;
     let mut child = spawn(&log, variables)?;
     let begun = Instant::now();

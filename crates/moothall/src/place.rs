@@ -36,6 +36,15 @@ pub fn settle(place: &LocationOptions, variables: &Variables) -> Result<StartupS
     settled(Config::find(place.config.as_deref(), variables)?, place, variables)
 }
 
+/// Resolves the settings as [`settle`] does, but runs no command of the configuration: the folder
+/// in which a person stands may have one of others.
+///
+/// # Errors
+/// As [`settle`].
+pub fn look(place: &LocationOptions, variables: &Variables) -> Result<StartupSettings, Fault> {
+    settled(Config::inspect(place.config.as_deref(), variables)?, place, variables)
+}
+
 fn settled(
     config: Config,
     place: &LocationOptions,
@@ -82,8 +91,7 @@ pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathB
         return Ok(data.clone());
     }
     let place = LocationOptions { config: named.config.clone(), ..LocationOptions::default() };
-    let config = Config::inspect(named.config.as_deref(), variables)?;
-    settled(config, &place, variables).map(|settled| settled.data)
+    look(&place, variables).map(|settled| settled.data)
 }
 
 /// Returns the data folder of the flag, of the configuration, or the default one. Fails if none of

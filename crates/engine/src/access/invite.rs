@@ -91,12 +91,16 @@ impl Access {
         }
     }
 
-    /// Rejects an agent under the id of a person in the conversation, and a name that resembles one
-    /// there.
+    /// Rejects an agent under the id of a person in the conversation, a person under that of an
+    /// agent, and a name that resembles one there.
     async fn check_in(&self, stream: &StreamId, principal: &Principal) -> Result<(), AccessError> {
         let id = principal.id.clone();
-        let is_person = self.hall.view(stream, move |state| state.is_human(&id)).await?;
-        if is_person && principal.kind == Kind::Agent {
+        let kind = principal.kind;
+        let is_another = move |state: &Conversation| match kind {
+            Kind::Agent => state.is_human(&id),
+            Kind::Human => state.participant(&id).is_some_and(|known| known.kind == Kind::Agent),
+        };
+        if self.hall.view(stream, is_another).await? {
             return Err(AccessError::OtherKind(principal.id.clone()));
         }
         match self.hall.resembled_in(stream, &principal.id).await? {
@@ -211,6 +215,12 @@ impl Access {
         let invite = Invite::new(by.id.as_str(), profile, facts);
         let command = ClientCommand::Control { by, controls: vec![Control::Invite(invite)] };
         for stream in token.reach.only().iter().flat_map(|streams| streams.iter()) {
+            let id = token.principal.id.clone();
+            let is_listed = move |state: &Conversation| state.participant(&id).is_some();
+            // An agent that was invited under this name meanwhile stays what it is.
+            if self.hall.view(stream, is_listed).await.unwrap_or(true) {
+                continue;
+            }
             let joined = match door.permit(stream, command.clone()).await {
                 Ok(permitted) => door.submit(permitted, None).await.map(drop),
                 Err(_) => continue,

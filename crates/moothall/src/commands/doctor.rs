@@ -33,7 +33,7 @@ use crate::gauges;
 use crate::own_program::LINKED;
 use crate::owner;
 use crate::paint::{Printer, Style};
-use crate::place::{StartupSettings, settle};
+use crate::place::{StartupSettings, look, settle};
 use repair::Repair;
 
 /// Free space in bytes below which a check fails, and below which it warns.
@@ -156,7 +156,9 @@ fn print(printer: &Printer, finding: &Finding) -> Result<(), Fault> {
 /// that need it.
 async fn examine(args: &Doctor) -> Vec<Finding> {
     let mut findings = vec![version(), sqlite(), clock(), files()];
-    match settle(&args.place, &config::environment()) {
+    // Only `--ping` needs the keys themselves.
+    let settings = if args.ping { settle } else { look };
+    match settings(&args.place, &config::environment()) {
         Err(fault) => {
             let fix = fault.forward.unwrap_or_else(|| "correct it at that position".into());
             let why = fault.why.map_or_else(String::new, |why| format!(": {why}"));

@@ -58,8 +58,8 @@ pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     });
     if is_person {
         note(&format!(
-            "A token of {id} still reaches the conversation. To end that: `moothall token list`, \
-             then `moothall token revoke ID`."
+            "A token of {id} would still reach the conversation. To end that: `moothall token \
+             list`, then `moothall token revoke ID`."
         ));
     }
     Ok(())

@@ -95,6 +95,22 @@ fn it_names_programs_logins_models_and_as_whom_they_run() {
     );
 }
 
+#[test]
+fn it_runs_no_command_of_a_folder_that_may_be_of_others() {
+    let home = Home::new();
+    home.configure(
+        "[agents.ada]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"${cmd:touch ran}\"\n",
+    );
+    let bundle = home.path().join("bundle");
+    for more in [&[][..], &["--bundle", bundle.to_str().unwrap()], &["--fix", "--yes"]] {
+        let args = [&["doctor", "--bind", "127.0.0.1:0", "--data", "data"], more].concat();
+        let said = home.run(&args);
+        let report = String::from_utf8_lossy(&said.stdout);
+        assert!(report.contains("ada"), "{report}{}", stderr(&said));
+        assert!(!home.path().join("ran").exists(), "{args:?}");
+    }
+}
+
 #[tokio::test]
 async fn it_looks_at_a_running_server_and_says_when_there_is_none() {
     let home = Home::new();

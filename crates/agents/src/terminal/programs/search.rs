@@ -25,6 +25,9 @@ const BYTES_MAX: u64 = 8 * 1024 * 1024;
 const ENTRIES_MAX: usize = 20_000;
 /// Most records read; the newest ones.
 const RECORDS_MAX: usize = 12;
+/// Most entries visited for the tool that a program uses now: the newest ones, because a look is
+/// made each second. A conversation of long ago shows no tool.
+const OPEN_ENTRIES_MAX: usize = 500;
 /// Most records read for the tool that a program uses now: it is asked for often.
 const OPEN_MAX: usize = 3;
 /// The ending of a record's name.
@@ -59,12 +62,16 @@ impl Search {
     /// Looks the prompt up. It reads files, so it blocks.
     pub fn run(&self) -> Option<Record> {
         let recording = self.vendor.table().record.as_ref()?;
+        if self.query.uses && recording.open_call.is_none() {
+            return None;
+        }
         let set = |name: &str| self.variables.get(name).filter(|value| !value.is_empty());
         let folder = (recording.folder)(&|name| set(name).map(PathBuf::from))
             .filter(|folder| folder.is_absolute())?;
         let mut found = Vec::new();
         // A user may link the folder of the records; links below it are not followed.
-        collect(&fs::canonicalize(folder).ok()?, recording, recording.depth, &mut 0, &mut found);
+        let mut left = if self.query.uses { OPEN_ENTRIES_MAX } else { ENTRIES_MAX };
+        collect(&fs::canonicalize(folder).ok()?, recording, recording.depth, &mut left, &mut found);
         let is_known = |one: &Candidate| one.native.is_some() && one.native == self.query.native;
         found.sort_by_key(|one| (!is_known(one), std::cmp::Reverse(one.changed)));
         if self.query.uses {
@@ -119,25 +126,23 @@ impl Search {
     }
 }
 
-/// Collects the files below a folder that may be records, in descending order of names, until
-/// [`ENTRIES_MAX`] entries were visited.
+/// Collects the files below a folder that may be records, in descending order of names, until no
+/// visits of entries are left.
 fn collect(
     folder: &Path,
     recording: &RecordSpec,
     depth: usize,
-    looked: &mut usize,
+    left: &mut usize,
     found: &mut Vec<Candidate>,
 ) {
     let mut entries: Vec<DirEntry> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
     entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.file_name()));
     for entry in entries {
-        *looked += 1;
-        if *looked > ENTRIES_MAX {
-            return;
-        }
+        let Some(fewer) = left.checked_sub(1) else { return };
+        *left = fewer;
         match entry.file_type() {
             Ok(kind) if depth > 0 && kind.is_dir() => {
-                collect(&entry.path(), recording, depth - 1, looked, found);
+                collect(&entry.path(), recording, depth - 1, left, found);
             }
             Ok(kind) if depth == 0 && kind.is_file() => {
                 found.extend(candidate(&entry, recording));

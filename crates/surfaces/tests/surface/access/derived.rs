@@ -90,6 +90,35 @@ async fn an_invitation_becomes_a_token_once_and_hands_on_no_more_than_the_invite
 }
 
 #[tokio::test]
+async fn a_person_who_joins_is_a_participant_if_its_rights_suffice_and_takes_no_ones_place() {
+    let server = Server::start_in(Mode::Token).await;
+    let (_, begun) = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await;
+    let thread = begun["id"].as_str().unwrap();
+    let control = json!({"type": "control", "content": {"invite": {"participant_id": "hand", "profile": {"client": "echo", "model": "m"}}}});
+    let events = format!("/threads/{thread}/events");
+    assert_eq!(server.as_operator(Method::POST, &events, control).await.0, 200);
+    let path = format!("/threads/{thread}/invitations");
+    for wanted in [
+        json!({"principal": "eve"}),
+        json!({"principal": "dora", "scopes": ["threads:read"]}),
+        json!({"principal": "hand"}),
+    ] {
+        let (status, made) = server.as_operator(Method::POST, &path, wanted.clone()).await;
+        assert_eq!(status == 200, wanted["principal"] != "hand", "{made}");
+        server.post("/invitations/accept", json!({"code": made["code"]})).await;
+    }
+    let (_, state) =
+        server.as_operator(Method::GET, &format!("/threads/{thread}/state"), Value::Null).await;
+    let invited = state["state"]["participants"]["invited"].as_array().unwrap();
+    let listed: Vec<_> = invited.iter().map(|one| (&one["id"], &one["kind"])).collect();
+    assert_eq!(
+        listed,
+        [(&json!("eve"), &json!("human")), (&json!("hand"), &json!("agent"))],
+        "{state}"
+    );
+}
+
+#[tokio::test]
 async fn an_invitation_into_the_hall_becomes_one_token_for_it_and_only_an_administrator_makes_it() {
     let server = Server::start_in(Mode::Token).await;
     let (_, inviter) = token(&server, json!({"principal": "ann"})).await;
