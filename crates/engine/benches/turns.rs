@@ -150,8 +150,13 @@ fn floor() -> f64 {
     };
     decide(
         &mut state,
-        ClientCommand::Create { name: "floor".into(), policy: policy(), by: Actor::human("user") }
-            .into(),
+        ClientCommand::Create {
+            name: "floor".into(),
+            policy: policy(),
+            folder: None,
+            by: Actor::human("user"),
+        }
+        .into(),
     );
     decide(&mut state, invites(&registry()).into());
     let (mut turns, start) = (0_u32, Instant::now());
@@ -204,7 +209,12 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
     let mut state = Conversation::new(stream.clone());
     let mut events = Vec::new();
     for command in [
-        ClientCommand::Create { name: "bench".into(), policy: policy(), by: Actor::human("user") },
+        ClientCommand::Create {
+            name: "bench".into(),
+            policy: policy(),
+            folder: None,
+            by: Actor::human("user"),
+        },
         invites,
     ] {
         events.extend(state.decide(SystemClock.now(), command, &Facts::default()).events);

@@ -52,6 +52,7 @@ use tokio::task::JoinHandle;
 
 pub use crate::answers::{Answer, HallChange, HallError, Idempotency, Signal, Update};
 use crate::crash;
+pub use crate::hall::inner::ConversationStart;
 use crate::hall::inner::{Inner, stopped};
 use crate::hall::presence::Presence;
 use crate::hall::residents::{MoveIn, WeakHall};
@@ -196,6 +197,19 @@ impl Hall {
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
         self.inner.create(name, policy, by, idempotency).await
+    }
+
+    /// Creates a conversation, with a folder if one is given. Its id is a new UUID of version 7.
+    ///
+    /// # Errors
+    /// [`HallError`]; no conversation was created then.
+    pub(crate) async fn create_from(
+        &self,
+        new: ConversationStart,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
+        self.inner.create_as(new, by, idempotency, Vec::new()).await
     }
 
     /// Returns a weak handle, which does not keep the hall open.

@@ -40,6 +40,7 @@ impl Room {
         room.submit(ClientCommand::Create {
             name: "bench".into(),
             policy,
+            folder: None,
             by: Actor::named("user"),
         });
         for n in 0..AGENTS {

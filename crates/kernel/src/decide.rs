@@ -177,7 +177,9 @@ impl Decider<'_> {
 
     fn client(&mut self, command: ClientCommand) -> Result<(), Rejection> {
         match command {
-            ClientCommand::Create { name, policy, by } => self.create(&name, policy, &by),
+            ClientCommand::Create { name, policy, folder, by } => {
+                self.create(&name, policy, folder, &by)
+            }
             ClientCommand::Rename { name, by } => self.rename(&name, &by),
             ClientCommand::Archive { on, by } => self.archive(on, &by),
             ClientCommand::Delete { by } => self.delete(&by),
@@ -304,6 +306,7 @@ impl Decider<'_> {
         &mut self,
         name: &str,
         policy: crate::model::settings::Policy,
+        folder: Option<String>,
         by: &Actor,
     ) -> Result<(), Rejection> {
         if self.state.head != Seq(0) {
@@ -315,7 +318,7 @@ impl Decider<'_> {
         }
         self.check_speaker(by)?;
         let name = title(name)?;
-        self.emit(Event::Created { name, by: by.id.clone(), policy, task: None });
+        self.emit(Event::Created { name, by: by.id.clone(), policy, task: None, folder });
         Ok(())
     }
 
@@ -536,6 +539,7 @@ mod tests {
             by: "user".into(),
             policy: Policy::default(),
             task: None,
+            folder: None,
         };
         let profile = Profile {
             client: Some("x".into()),

@@ -15,7 +15,7 @@
 //! let (now, facts, user) = (Timestamp::from_millis(0), Facts::default(), Actor::human("user"));
 //! let mut lunch = Conversation::new("lunch".into());
 //! let (name, policy) = ("Lunch".into(), Policy::default());
-//! let create = ClientCommand::Create { name, policy, by: user.clone() };
+//! let create = ClientCommand::Create { name, policy, folder: None, by: user.clone() };
 //! let created = lunch.decide(now, create, &facts);
 //! let said = lunch.decide(now, ClientCommand::Post(Post::new(user, "Soup or salad?")), &facts);
 //! assert!(matches!(said.events[0].event, Event::Posted(_)));

@@ -32,7 +32,8 @@ impl Room {
         let now = Timestamp::from_millis(1_763_700_000_000);
         let mut room =
             Self { now, state: Conversation::new("room".into()), facts: Facts::default() };
-        room.give(ClientCommand::Create { name: "r".into(), policy, by: person() }).unwrap();
+        room.give(ClientCommand::Create { name: "r".into(), policy, folder: None, by: person() })
+            .unwrap();
         for agent in ["ada", "bob"] {
             let profile =
                 Profile { client: Some("x".into()), model: Some("m".into()), ..Profile::default() };

@@ -42,6 +42,7 @@ impl Hall {
         let create = ClientCommand::Create {
             name: "r".into(),
             policy: Policy::named(policy),
+            folder: None,
             by: by.clone(),
         };
         self.give(room, create).unwrap();

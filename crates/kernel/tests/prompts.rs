@@ -29,6 +29,7 @@ impl Room {
         room.does(ClientCommand::Create {
             name: "Lunch".into(),
             policy: Policy::default(),
+            folder: None,
             by: Actor::human("user"),
         });
         room.invite("ann", "x", AgentFacts::of_runtime(runtime));

@@ -157,7 +157,12 @@ impl Table {
             permissions: 0,
         };
         let user = Actor::named("user");
-        table.command(ClientCommand::Create { name: "t".into(), policy, by: user.clone() });
+        table.command(ClientCommand::Create {
+            name: "t".into(),
+            policy,
+            folder: None,
+            by: user.clone(),
+        });
         let controls = (0..4).map(|number| invite(number, number == 3)).collect();
         table.command(ClientCommand::Control { by: user, controls });
         table

@@ -29,6 +29,7 @@ fn batch(n: u64) -> StreamBatch {
         by: ParticipantId::user(),
         policy: Policy::default(),
         task: None,
+        folder: None,
     };
     StreamBatch {
         stream: StreamId::new(format!("01a1fc23-9396-7f98-97d1-{n:012}")),

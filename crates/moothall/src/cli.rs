@@ -741,6 +741,10 @@ pub struct New {
     /// Invite no agents
     #[arg(long, conflicts_with = "with")]
     pub empty: bool,
+    /// Folder in which Claude Code, Codex and Gemini CLI work for it [default: this one, if the
+    /// server runs here as you]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -116,6 +116,12 @@ impl Client {
         self.credential.read()
     }
 
+    /// True if the server runs on this computer as the caller's own user. Only then does it find a
+    /// folder of the caller under the same path and with the same rights.
+    pub fn runs_as_caller(&self) -> bool {
+        self.credential.is_own_startup()
+    }
+
     /// Returns the current address of the server.
     pub fn base(&self) -> String {
         let now = self.spool.as_deref().and_then(SpoolFolder::server);

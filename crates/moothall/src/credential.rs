@@ -7,13 +7,14 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use moothall_agents::terminal::hooks::SpoolFolder;
 use moothall_surfaces::here;
+use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Variables, usual_data_folder, usual_state_folder};
@@ -211,6 +212,12 @@ impl Credential {
             Credential::Joined(_) => "the token of a profile",
             Credential::Startup { .. } => "the start-up credential of this server",
         }
+    }
+
+    /// True if this is the start-up credential of a server that runs as the caller's own user.
+    pub fn is_own_startup(&self) -> bool {
+        let Credential::Startup { file, .. } = self else { return false };
+        file.metadata().is_ok_and(|found| found.uid() == geteuid().as_raw())
     }
 }
 

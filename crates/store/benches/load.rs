@@ -48,7 +48,7 @@ fn begin() -> [ClientCommand; 2] {
     };
     let policy = Policy::named(PolicyName::MentionOnly);
     [
-        ClientCommand::Create { name: "a long talk".into(), policy, by: by() },
+        ClientCommand::Create { name: "a long talk".into(), policy, folder: None, by: by() },
         ClientCommand::Control { by: by(), controls: (0..AGENTS).map(invite).collect() },
     ]
 }

@@ -1,6 +1,6 @@
 //! Sessions as agents: all calls about a turn go to the task of its participant's session.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -141,8 +141,8 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
     let name = job.participant.to_string();
     let name = if sessions.is_free(&name).await { Some(name) } else { None };
     let new = NewSession {
+        cwd: sessions.host()?.home(&client, job.folder.as_deref().map(Path::new)),
         client,
-        cwd: PathBuf::new(),
         args: Vec::new(),
         name,
         by: by.clone(),

@@ -9,7 +9,7 @@ use moothall_engine::crash;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
     Activity, GatheringPlace, Launch, NewObserved, NewSession, Origin, Pane, Session, SessionError,
-    SessionHost, SessionId, Starter, Status, UnixUser, address_of,
+    SessionHost, SessionId, Starter, Status, UnixUser, address_of, check_working_folder,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
@@ -329,14 +329,11 @@ impl Sessions {
     /// refused here leaves nothing behind.
     pub(super) fn check_start(&self, new: &NewSession) -> Result<PathBuf, SessionError> {
         let host = self.host()?;
-        let cwd =
-            if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
-        if !cwd.is_absolute() || !cwd.is_dir() {
-            return Err(SessionError::Invalid(format!(
-                "{} is not a folder on this computer; give the absolute path of a folder.",
-                cwd.display()
-            )));
-        }
+        let cwd = match new.cwd.as_os_str().is_empty() {
+            true => host.home(&new.client, None),
+            false => new.cwd.clone(),
+        };
+        check_working_folder(&cwd)?;
         if let Some(missing) = self.offer(&new.client)?.missing {
             return Err(SessionError::Invalid(missing));
         }

@@ -16,7 +16,7 @@ impl Sessions {
         let host = self.host()?;
         self.offer(&query.client)?;
         let folder = match query.folder.as_os_str().is_empty() {
-            true => host.home(&query.client),
+            true => host.home(&query.client, None),
             false => query.folder.clone(),
         };
         let folders = host.folders(&query.client, &folder).await.map_err(|fault| match fault {

@@ -129,7 +129,7 @@ impl Sessions {
             return None;
         }
         let wanted = if new.cwd.as_os_str().is_empty() {
-            self.host().ok()?.home(&new.client)
+            self.host().ok()?.home(&new.client, None)
         } else {
             new.cwd.clone()
         };

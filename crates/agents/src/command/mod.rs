@@ -147,6 +147,21 @@ impl CommandSpec {
         environment.find(program, here).ok_or_else(|| spawn_failed(missing(program, &environment)))
     }
 
+    /// Returns the program for a conversation with a folder. A known program without a folder or a
+    /// user of its own works there. Any other stays: its arguments may name files in the server's.
+    fn in_room(&self, folder: Option<&str>) -> Self {
+        let is_own = self.cwd.is_some() || self.run_as.is_some();
+        let known = Login::of(self.program()).filter(|_| !is_own);
+        let (Some(folder), Some(_), Ok(program)) = (folder, known, self.check()) else {
+            return self.clone();
+        };
+        let mut argv = self.argv.clone();
+        // The file was found from the server's folder. A relative path would name another file in
+        // that of the conversation.
+        argv[0] = program.to_string_lossy().into_owned();
+        Self { argv, cwd: Some(folder.into()), ..self.clone() }
+    }
+
     /// Returns the user that the program runs as, if configured.
     fn account(&self) -> Result<Option<Account>, Fault> {
         self.run_as.as_deref().map(Account::of).transpose().map_err(spawn_failed)
@@ -320,7 +335,7 @@ impl Work for CommandSpec {
         // own.
         tokio::task::yield_now().await;
         let began = Instant::now();
-        let (result, usage) = match self.answer(job, out).await {
+        let (result, usage) = match self.in_room(job.folder.as_deref()).answer(job, out).await {
             Ok(turn) => turn,
             Err(fault) => (Err(fault), Usage::default()),
         };

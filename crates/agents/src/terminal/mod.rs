@@ -268,7 +268,7 @@ impl SessionHost for TmuxHost {
         self.known().get(client).map(|program| self.injector.reports(program)).unwrap_or_default()
     }
 
-    fn home(&self, client: &str) -> PathBuf {
+    fn home(&self, client: &str, room: Option<&Path>) -> PathBuf {
         let programs = self.known();
         let program = programs.get(client);
         let account = || {
@@ -277,7 +277,9 @@ impl SessionHost for TmuxHost {
                 .map(|account| account.home().to_owned())
         };
         let own = program.and_then(|program| program.cwd.clone()).or_else(account);
-        own.unwrap_or_else(|| std::env::current_dir().unwrap_or_default())
+        let is_known = program.is_some_and(|program| program.vendor != Vendor::Other);
+        let room = || room.filter(|_| is_known).map(Path::to_owned);
+        own.or_else(room).unwrap_or_else(|| std::env::current_dir().unwrap_or_default())
     }
 
     fn runs_as(&self, client: &str) -> Result<Option<UnixUser>, HostFault> {

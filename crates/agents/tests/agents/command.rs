@@ -1,5 +1,7 @@
 //! Real programs, most of them misbehaving.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -83,6 +85,38 @@ fn runs(pid: &str) -> bool {
         .next()
         .and_then(|rest| rest.split_whitespace().next())
         .is_some_and(|state| state != "Z" && state != "X")
+}
+
+/// Writes a program that prints the folder in which it runs, and returns its file.
+fn teller(folder: &Path, name: &str) -> PathBuf {
+    let file = folder.join(name);
+    std::fs::write(&file, "#!/bin/sh\ncat >/dev/null\npwd -P\n").unwrap();
+    std::fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
+    file
+}
+
+#[tokio::test]
+async fn a_known_program_works_in_the_folder_of_its_conversation() {
+    let (programs, room) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let own = std::env::current_dir().unwrap();
+    let path = |folder: &Path| folder.canonicalize().unwrap().display().to_string();
+    for (name, cwd, room, expected) in [
+        ("claude", None, Some(room.path()), room.path()),
+        ("claude", None, None, &*own),
+        ("claude", Some(programs.path()), Some(room.path()), programs.path()),
+        ("claude-wrapper", None, Some(room.path()), &*own),
+    ] {
+        let program = teller(programs.path(), name);
+        let mut shell = Shell::new("");
+        shell.spec = CommandSpec::new([program.to_str().unwrap()]);
+        shell.spec.cwd = cwd.map(Path::to_owned);
+        shell.job.folder = room.map(path);
+        assert_eq!(shell.run().await.unwrap(), path(expected), "{name} {cwd:?} {room:?}");
+    }
+    let mut shell = Shell::new("");
+    shell.spec = CommandSpec::new([teller(programs.path(), "codex").to_str().unwrap()]);
+    shell.job.folder = Some("/none/such".to_owned());
+    assert_eq!(shell.fault().await.message, "The directory /none/such does not exist.");
 }
 
 #[tokio::test]

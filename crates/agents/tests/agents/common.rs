@@ -167,6 +167,7 @@ pub fn job(agent: &str, why: TurnReason, window: &[RecordedEvent]) -> Job {
         participant: agent.into(),
         name: agent.into(),
         address: None,
+        folder: None,
         profile: Profile {
             client: Some(agent.into()),
             model: Some("m".into()),

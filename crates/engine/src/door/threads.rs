@@ -1,5 +1,7 @@
 //! Conversations through the door: beginning, reading, listening, searching and speaking.
 
+use std::path::Path;
+
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{BudgetOwner, Raise};
 use moothall_kernel::chat::Chat;
@@ -7,7 +9,6 @@ use moothall_kernel::command::Actor;
 use moothall_kernel::control::needs_gathering;
 use moothall_kernel::event::{Cause, Event};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
-use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::{Draft, Preview};
 use moothall_kernel::search::Query;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -15,14 +16,15 @@ use moothall_kernel::view::{Viewer, visible};
 use serde_json::{Map, Value};
 
 use super::{Action, Door};
-use crate::access::AccessError;
+use crate::access::{AccessDenial, AccessError};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::Hall;
 use crate::hall::context::Context;
+use crate::hall::inner::ConversationStart;
 use crate::hall::presence::Presence;
 use crate::hall::search::SearchError;
 use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, UnreadCount};
-use crate::sessions::SessionError;
+use crate::sessions::{SessionError, check_working_folder};
 
 impl Door {
     /// Lists the conversations within reach. Reads on until the page is full or the list ends.
@@ -102,24 +104,32 @@ impl Door {
         Ok(self.hall.unread(reader, streams).await?)
     }
 
-    /// Begins a conversation. The number that an agent may begin within an hour is limited.
+    /// Begins a conversation. The number that an agent may begin within an hour is limited. Only
+    /// people with the right to start programs choose its folder: it decides what these programs
+    /// read, and an agent could have written there what they run.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was created then.
     pub async fn begin(
         &self,
-        name: String,
-        policy: Policy,
+        new: ConversationStart,
         by: Actor,
         key: Option<Idempotency>,
     ) -> Result<Answer, AccessError> {
         self.may(Action::BeginThread)?;
+        if let Some(folder) = &new.folder {
+            self.may(Action::StartSession)?;
+            if self.caller.is_agent() {
+                return Err(AccessDenial::Person("choose the folder of a conversation").into());
+            }
+            check_working_folder(Path::new(folder))?;
+        }
         self.hall.permit_name(&self.caller, &by.id).await?;
         self.hall.may_begin(&self.caller)?;
-        if policy.is_of_gatherings() {
+        if new.policy.is_of_gatherings() {
             return Err(HallError::Rejected(Box::new(needs_gathering())).into());
         }
-        Ok(self.hall.create(name, policy, by, key).await?)
+        Ok(self.hall.create_from(new, by, key).await?)
     }
 
     /// Returns a conversation's row, if the caller may do `action` there.

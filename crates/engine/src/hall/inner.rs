@@ -33,6 +33,18 @@ use crate::stream::remote_effects::MemberElsewhere;
 use crate::stream::shown::ConversationFlags;
 use crate::stream::{ItemBody, OwedItems, StartMode, shell};
 
+/// A conversation to create.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConversationStart {
+    /// The title; an empty one becomes `Untitled`.
+    pub name: String,
+    /// The floor policy, with its settings.
+    pub policy: Policy,
+    /// The folder in which known programs work for it: an absolute path. The server's own if
+    /// absent.
+    pub folder: Option<String>,
+}
+
 /// A hall: the services of its parts, and the access to its streams.
 pub(crate) struct Inner {
     services: Arc<Services>,
@@ -103,7 +115,20 @@ impl Inner {
         idempotency: Option<Idempotency>,
         owed: Vec<OutboxEntry>,
     ) -> Result<Answer, HallError> {
-        let create = ClientCommand::Create { name, policy, by };
+        let new = ConversationStart { name, policy, folder: None };
+        self.create_as(new, by, idempotency, owed).await
+    }
+
+    /// Creates a conversation together with deliveries, in a folder if one is given.
+    pub(crate) async fn create_as(
+        self: &Arc<Self>,
+        new: ConversationStart,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+        owed: Vec<OutboxEntry>,
+    ) -> Result<Answer, HallError> {
+        let ConversationStart { name, policy, folder } = new;
+        let create = ClientCommand::Create { name, policy, folder, by };
         let owing = OwedItems { hops: 0, owed };
         let stream = fresh_id(self.now());
         self.begin(&stream, StartMode::New, create, idempotency, owing).await

@@ -25,6 +25,9 @@ pub struct Job {
     pub profile: Profile,
     /// The address of the participant, if it is not a client of the registry.
     pub address: Option<Address>,
+    /// The folder of the conversation, if it has one. Known programs work there unless they have
+    /// a folder or a user of their own.
+    pub folder: Option<String>,
     /// The reason for which the turn was granted.
     pub why: TurnReason,
     /// The kind of turn: a reply, or only listening.

@@ -396,6 +396,7 @@ mod tests {
             participant: "a".into(),
             name: "a".into(),
             address: None,
+            folder: None,
             profile: Profile::default(),
             why: TurnReason::Forced,
             kind: TurnKind::Reply,

@@ -1,6 +1,6 @@
 //! Facts about sessions and links, and requests to them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{ComputerId, ParticipantId, Seq, StreamId};
@@ -381,6 +381,20 @@ pub enum SessionError {
     /// The hall failed.
     #[error(transparent)]
     Hall(#[from] HallError),
+}
+
+/// Checks that a program can work in a folder: an absolute path of one on this computer.
+///
+/// # Errors
+/// [`SessionError::Invalid`], which names the folder.
+pub fn check_working_folder(folder: &Path) -> Result<(), SessionError> {
+    if folder.is_absolute() && folder.is_dir() {
+        return Ok(());
+    }
+    Err(SessionError::Invalid(format!(
+        "{} is not a folder on this computer; give the absolute path of a folder.",
+        folder.display()
+    )))
 }
 
 impl SessionError {

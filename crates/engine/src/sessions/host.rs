@@ -386,9 +386,10 @@ pub trait SessionHost: Send + Sync + 'static {
     fn reports(&self, _client: &str) -> Reports {
         Reports::default()
     }
-    /// Returns the folder in which a program works by default.
-    fn home(&self, _client: &str) -> PathBuf {
-        std::env::current_dir().unwrap_or_default()
+    /// Returns the folder in which a program works by default: its own, that of its user, or the
+    /// server's. If the program is a known one, `room` takes the place of the server's.
+    fn home(&self, _client: &str, room: Option<&Path>) -> PathBuf {
+        room.map_or_else(|| std::env::current_dir().unwrap_or_default(), Path::to_owned)
     }
     /// Returns the user that a program runs as; `None` for the server's own.
     ///

@@ -23,7 +23,7 @@ pub use facts::{
     Activity, Asker, ClientRights, Excerpt, FirstWords, FolderList, FolderQuery, GatheringPlace,
     LINK_EXCHANGES_MAX, Link, LinkState, Member, Message, MessageElsewhere, MessageReader, NewLink,
     NewObserved, NewSession, RemoteMember, ResumedSession, SendResult, SessionData, SessionError,
-    SessionLine, Status,
+    SessionLine, Status, check_working_folder,
 };
 pub use hooks::{Hook, HookNews, Permit, ReportOutcome, ReportedChoice, ReportedQuestion};
 pub use host::{

@@ -296,6 +296,7 @@ fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: RecordedE
         name: of.participant.name().to_owned(),
         profile: of.participant.profile.clone(),
         address: of.participant.address.clone(),
+        folder: of.state.folder().map(str::to_owned),
         why: of.turn.why,
         kind: of.turn.kind,
         may_pass: of.turn.may_pass,

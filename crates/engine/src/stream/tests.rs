@@ -59,7 +59,12 @@ impl Bench {
         let by = Actor::human("user");
         let mut policy = Policy::named(PolicyName::Hybrid);
         policy.cooldown = Millis(0);
-        bench.ask(ClientCommand::Create { name: "Lunch".into(), policy, by: by.clone() });
+        bench.ask(ClientCommand::Create {
+            name: "Lunch".into(),
+            policy,
+            folder: None,
+            by: by.clone(),
+        });
         let profile = Profile {
             client: Some("demo".into()),
             model: Some("m-1".into()),

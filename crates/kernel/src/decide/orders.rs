@@ -58,7 +58,13 @@ impl Decider<'_> {
             return Ok(());
         }
         let name = title(name)?;
-        self.emit(Event::Created { name, by: by.clone(), policy, task: Some(origin) });
+        self.emit(Event::Created {
+            name,
+            by: by.clone(),
+            policy,
+            task: Some(origin),
+            folder: None,
+        });
         self.add(&by, agents)
     }
 

@@ -109,6 +109,7 @@ mod tests {
             room.give(ClientCommand::Create {
                 name: "r".into(),
                 policy: Policy::default(),
+                folder: None,
                 by: user(),
             })
             .unwrap();

@@ -31,7 +31,7 @@ impl Conversation {
         let ts = recorded.ts;
         self.apply_charge(recorded);
         match &recorded.event {
-            Event::Created { name, policy, task, by } => {
+            Event::Created { name, policy, task, folder, by } => {
                 self.name.clone_from(name);
                 let owner = |origin: &TaskOrigin| Owner {
                     task: origin.task.clone(),
@@ -40,6 +40,7 @@ impl Conversation {
                 };
                 self.owner = task.as_ref().map(owner);
                 self.policy = policy.clone();
+                self.folder.clone_from(folder);
                 self.created_at = ts;
                 self.floor.cap = policy.max_agent_turns_per_message;
             }

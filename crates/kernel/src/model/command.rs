@@ -186,6 +186,9 @@ pub enum ClientCommand {
         name: String,
         /// The floor policy, with its settings.
         policy: Policy,
+        /// The folder in which known programs work for the conversation, as an absolute path; the
+        /// server's own if absent.
+        folder: Option<String>,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },

@@ -515,6 +515,9 @@ pub enum Event {
         /// The task that owns the conversation, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskOrigin>,
+        /// The folder in which known programs work for the conversation, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
     },
     /// The conversation got another title.
     Renamed {

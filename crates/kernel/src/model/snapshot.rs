@@ -10,7 +10,7 @@ mod tests;
 
 /// Version of the state's bytes. Raise it with every change of the fields of a state, or of the
 /// effect of an event on it. Streams with bytes of another version are folded anew.
-pub const STATE_VERSION: u32 = 18;
+pub const STATE_VERSION: u32 = 19;
 
 impl Conversation {
     /// Returns the state as bytes, to be read by [`Conversation::from_bytes`] of the same

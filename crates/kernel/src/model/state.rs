@@ -56,6 +56,7 @@ pub struct Conversation {
     pub(crate) name: String,
     pub(crate) created_at: Timestamp,
     pub(crate) policy: Policy,
+    pub(crate) folder: Option<String>,
     pub(crate) archived: bool,
     pub(crate) archived_at: Option<Timestamp>,
     /// True if the conversation was deleted. Deleted states are never stored, so the field is left
@@ -231,6 +232,7 @@ impl Conversation {
             name: String::new(),
             created_at: Timestamp::default(),
             policy: Policy::default(),
+            folder: None,
             archived: false,
             archived_at: None,
             deleted: false,
@@ -299,6 +301,12 @@ impl Conversation {
     /// Returns the policy in force.
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Returns the folder in which known programs work for the conversation, if it has one: an
+    /// absolute path.
+    pub fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
     }
 
     /// True if the conversation takes no more messages.

@@ -56,7 +56,7 @@ impl Table {
         let mut table = Self { state, log: Vec::new(), now: 1_000_000, facts };
         let policy = Policy::named(PolicyName::TalkingPiece);
         let by = Actor::named("user");
-        table.command(ClientCommand::Create { name: "t".into(), policy, by });
+        table.command(ClientCommand::Create { name: "t".into(), policy, folder: None, by });
         table
     }
 

@@ -84,7 +84,12 @@ impl Home {
         let state = Conversation::new("home".into());
         let mut home = Self { state, log: Vec::new(), now: 1_000_000, facts: Facts::default() };
         let by = Actor::named("user");
-        home.command(ClientCommand::Create { name: "home".into(), policy, by: by.clone() });
+        home.command(ClientCommand::Create {
+            name: "home".into(),
+            policy,
+            folder: None,
+            by: by.clone(),
+        });
         let agent = |id: &str, runtime| {
             let word = || Some("x".to_owned());
             let profile = Profile { client: word(), model: word(), ..Profile::default() };

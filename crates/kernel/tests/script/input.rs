@@ -420,7 +420,12 @@ fn open(player: &mut Player, rest: &[&str], out: Out<'_>) -> Result<(), String> 
         .patched(&settings(&rest[1..])?)
         .map_err(|fault| format!("{}: {}", fault.key, fault.expected))?;
     player.submit(
-        ClientCommand::Create { name: "script".into(), policy, by: Actor::named("user") },
+        ClientCommand::Create {
+            name: "script".into(),
+            policy,
+            folder: None,
+            by: Actor::named("user"),
+        },
         out,
     );
     Ok(())

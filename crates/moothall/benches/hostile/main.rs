@@ -64,6 +64,7 @@ async fn fill(folder: &Path) {
             by: ParticipantId::user(),
             policy: Policy::default(),
             task: None,
+            folder: None,
         };
         let said = (0..messages).map(|n| kept(format!("{n} ").repeat(MESSAGE_BYTES / 4)));
         for (at, event) in std::iter::once(created).chain(said).enumerate() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use moothall_agents::terminal::Vendor;
 use moothall_surfaces::wire::{
     AgentEntry, AgentList, CommandRan, NewCommand, NewThread, ThreadCreated, ThreadDeleted,
 };
@@ -33,7 +34,9 @@ pub async fn run(context: &Context, args: &New) -> Result<(), Fault> {
         name: Some(args.name.clone()),
         from: Some(context.client.name().to_owned()),
         policy: Some(json!(args.policy)),
+        folder: folder(context, args)?,
     };
+    let at_work = work_place(&guests, body.folder.as_deref());
     let is_taken = threads::all(&context.client)
         .await
         .is_ok_and(|all| all.iter().any(|one| one.name == args.name));
@@ -56,8 +59,37 @@ pub async fn run(context: &Context, args: &New) -> Result<(), Fault> {
             threads::short(&created.id)
         ));
     }
-    note(&next_step(args, &names));
+    note(&format!("{}{at_work}", next_step(args, &names)));
     Ok(())
+}
+
+/// Returns the folder for the known programs of the conversation: the named one, or else this one
+/// if the server could work in it. The folder of a server in the background is the home folder,
+/// which is seldom the one that its user is at work in.
+fn folder(context: &Context, args: &New) -> Result<Option<String>, Fault> {
+    let Some(named) = &args.folder else {
+        let here = std::env::current_dir().ok().filter(|_| context.client.runs_as_caller());
+        return Ok(here.and_then(|here| here.to_str().map(str::to_owned)));
+    };
+    let named = std::path::absolute(named)
+        .map_err(|error| Fault::new(Exit::Usage, format!("{}: {error}", named.display())))?;
+    match named.to_str() {
+        Some(named) => Ok(Some(named.to_owned())),
+        None => Err(Fault::new(Exit::Usage, "the folder's path is not valid UTF-8")),
+    }
+}
+
+/// Returns a sentence that names the folder, if one of the guests works there.
+fn work_place(guests: &[&AgentEntry], folder: Option<&str>) -> String {
+    let works =
+        |guest: &&&AgentEntry| guest.run_as.is_none() && Vendor::of(&guest.client) != Vendor::Other;
+    let names: Vec<_> = guests.iter().filter(works).map(|guest| guest.client.as_str()).collect();
+    match folder {
+        Some(folder) if !names.is_empty() => {
+            format!("\nThe folder for {}: {folder}", names.join(", "))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Removes a conversation whose agent could not be invited, so that a refused `new` leaves nothing.

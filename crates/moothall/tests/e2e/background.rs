@@ -1,6 +1,7 @@
 //! The server in the background: the first command that needs one begins it, `stop-server` ends it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -80,6 +81,35 @@ async fn the_first_command_begins_a_server_and_stop_server_ends_it() {
     let again = run(&home, &folder, &["stop-server", "--json"]);
     assert!(again.status.success());
     assert_eq!(serde_json::from_slice::<Value>(&again.stdout).unwrap()["stopped"], false);
+}
+
+#[tokio::test]
+async fn a_known_program_works_in_the_folder_of_the_command_that_made_the_conversation() {
+    let (home, folder) = home();
+    let claude = home.path().join("claude");
+    fs::write(&claude, "#!/bin/sh\ncat >/dev/null\npwd -P\n").unwrap();
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = format!(
+        "[server]\nbind = \"127.0.0.1:0\"\n[agents.claude]\nruntime = \"command\"\n\
+         command = [{claude:?}]\n"
+    );
+    fs::write(home.path().join(".config/moothall/moothall.toml"), settings).unwrap();
+    let path = |folder: &Path| folder.canonicalize().unwrap().display().to_string();
+    let other = home.path().join("other");
+    fs::create_dir(&other).unwrap();
+    for (args, place) in [
+        (vec!["new", "Plan", "--with", "claude"], &folder),
+        (vec!["new", "Else", "--with", "claude", "--folder", "../other"], &other),
+    ] {
+        let made = run(&home, &folder, &args);
+        assert!(stderr(&made).contains("The folder for claude: "), "{}", stderr(&made));
+        // The words come from another folder: that of the conversation stays.
+        let said = run(&home, home.path(), &["say", "-", "@claude go", "--wait"]);
+        let shown = String::from_utf8(said.stdout).unwrap();
+        assert!(shown.contains(&path(place)), "{shown}");
+    }
+    let wrong = run(&home, &folder, &["new", "Gone", "--folder", "gone"]);
+    assert!(stderr(&wrong).contains("gone is not a folder on this computer"), "{}", stderr(&wrong));
 }
 
 #[tokio::test]

@@ -25,6 +25,7 @@ pub async fn fill(folder: &Path, events: u64, body: impl Fn(u64) -> String) {
             by: ParticipantId::user(),
             policy: Policy::default(),
             task: None,
+            folder: None,
         },
         seq => build::said(&body(seq)),
     };

@@ -230,6 +230,7 @@ fn begun(id: &str) -> StreamBatch {
         by: ParticipantId::user(),
         policy: Policy::named(PolicyName::Hybrid),
         task: None,
+        folder: None,
     };
     batch(id, 0).event(created).says("one")
 }

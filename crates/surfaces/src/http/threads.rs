@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use moothall_engine::access::AccessError;
 use moothall_engine::door::{Action, Door};
-use moothall_engine::hall::HallError;
+use moothall_engine::hall::{ConversationStart, HallError};
 use moothall_engine::ports::{ListFilter, ListPage, ListedStream};
 use moothall_kernel::Conversation;
 use moothall_kernel::chat::{Chat, NotAChat};
@@ -177,11 +177,12 @@ fn entry(listed: &ListedStream) -> ThreadEntry {
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect.")),
     responses((status = 200, body = ThreadCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<ThreadCreated>> {
-    let NewThread { name, from, policy } = body.read()?;
+    let NewThread { name, from, policy, folder } = body.read()?;
     let (door, by) = (body.door(&app.entrance), body.asker_named(from.as_deref())?);
     let policy = policy_of(policy.as_ref(), &door.defaults())?;
     let idempotency = body.idempotency(&by);
-    let answer = door.begin(name.unwrap_or_default(), policy, by, idempotency).await?;
+    let new = ConversationStart { name: name.unwrap_or_default(), policy, folder };
+    let answer = door.begin(new, by, idempotency).await?;
     let created = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
     let Event::Created { name, policy, .. } = &created.event else {
         return Err(ApiError::plain(Code::IdempotencyKeyReused));

@@ -292,8 +292,12 @@ mod tests {
         let mut state = Conversation::new("0190a5f0-1111-7222-8333-444455556666".into());
         let (now, facts, user) =
             (Timestamp::from_millis(0), Facts::default(), Actor::human("user"));
-        let create =
-            ClientCommand::Create { name: "t".into(), policy: Policy::default(), by: user.clone() };
+        let create = ClientCommand::Create {
+            name: "t".into(),
+            policy: Policy::default(),
+            folder: None,
+            by: user.clone(),
+        };
         state.decide(now, create, &facts);
         let said = state.decide(now, ClientCommand::Post(Post::new(user, body)), &facts);
         json!(message(state.stream(), &said.events[0], false).unwrap())

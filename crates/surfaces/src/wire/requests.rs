@@ -19,6 +19,12 @@ pub struct NewThread {
     /// Name of a policy, or an object with `name` and its settings; `mention_only` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Value>,
+    /// Absolute path of the folder in which Claude Code, Codex and Gemini CLI work for the thread,
+    /// unless they have a folder or a user of their own; the server's folder if absent. Takes
+    /// `sessions:drive`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 4096)]
+    pub folder: Option<String>,
 }
 
 /// Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` belong to the server and are

@@ -19,6 +19,7 @@ mod described;
 mod details;
 mod effects;
 mod floor;
+mod folders;
 mod follow;
 mod gatherings;
 mod guards;

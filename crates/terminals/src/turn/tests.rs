@@ -45,6 +45,7 @@ fn job(turn: u64) -> Box<Job> {
         participant: "ada".into(),
         name: "ada".into(),
         address: None,
+        folder: None,
         profile: Profile::default(),
         why: TurnReason::Forced,
         kind: TurnKind::Reply,

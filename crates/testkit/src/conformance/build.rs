@@ -94,6 +94,7 @@ pub fn talk(stream: &str, words: &[&str]) -> (StreamBatch, Conversation) {
         policy,
         by: ParticipantId::user(),
         task: None,
+        folder: None,
     });
     let mut batch = words.iter().fold(begin, |batch, words| batch.says(words));
     let state = Conversation::fold(StreamId::new(stream), &batch.events);

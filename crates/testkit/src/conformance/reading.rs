@@ -40,6 +40,7 @@ pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
             by: user.clone(),
             policy: Policy::default(),
             task: None,
+            folder: None,
         })
         .event(Event::Controlled {
             by: user.clone(),

@@ -174,6 +174,7 @@ pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
         by: ParticipantId::user(),
         policy: Default::default(),
         task: None,
+        folder: None,
     };
     log.append(vec![batch("a", 0).event(created).event(kept).says("").says("no secret")])
         .await

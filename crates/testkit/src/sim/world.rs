@@ -179,6 +179,7 @@ impl World {
             self.servers[room].ask(ClientCommand::Create {
                 name: "Room".into(),
                 policy,
+                folder: None,
                 by: Actor::named("user"),
             });
             let first = if circle { 3 } else { 1 };

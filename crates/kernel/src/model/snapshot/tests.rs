@@ -334,6 +334,7 @@ fn full() -> Conversation {
             voluntary_timeout: Some(Millis(3)),
             ..Policy::named(PolicyName::PLAIN)
         },
+        folder: Some("/srv/lunch".into()),
         archived: true,
         archived_at: Some(at(7)),
         deleted: false,

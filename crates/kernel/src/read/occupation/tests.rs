@@ -27,7 +27,7 @@ impl Meeting {
         let state = Conversation::new("room".into());
         let mut meeting = Self { now, state, live: LiveFacts::default() };
         let policy = Policy::named(PolicyName::Hybrid);
-        meeting.give(ClientCommand::Create { name: "r".into(), policy, by: user() });
+        meeting.give(ClientCommand::Create { name: "r".into(), policy, folder: None, by: user() });
         for agent in ["ann", "bob", "cyd"] {
             meeting.invite(agent, "script", AgentFacts::of_runtime(Runtime::SCRIPT));
         }

@@ -57,6 +57,7 @@ impl Book {
             participant: "ada".into(),
             name: "ada".into(),
             address: None,
+            folder: None,
             profile: Profile::default(),
             why: TurnReason::Forced,
             kind: TurnKind::Reply,
