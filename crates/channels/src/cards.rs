@@ -31,8 +31,8 @@ pub(crate) struct CardAnswer {
 }
 
 impl CardAnswer {
-    /// Returns the answer as a signed code of at most 64 bytes. `key` is one that only this server
-    /// and the product have.
+    /// Returns the answer as a signed code of at most 64 bytes. Only this server and the product
+    /// have the secret from which `key` is made.
     pub(crate) fn code(&self, key: &[u8; 32]) -> String {
         let stream = self.stream.as_str().replace('-', "");
         let plain = format!("{stream}.{:x}.{:x}", self.seq.0, self.option);
@@ -88,7 +88,7 @@ pub(crate) fn plain_options(card: &Card) -> impl Iterator<Item = (usize, &str)> 
         .map(|(number, option)| (number, option.label.as_str()))
 }
 
-/// Returns the line without details that tells a group of a question.
+/// Returns the line that tells a group of a question, without the details of the question.
 pub(crate) fn group_line(card: &Card, has_readers: bool) -> String {
     // The people who may answer are perhaps not in the group, so it learns no names.
     match has_readers && !card.options.is_empty() {
@@ -119,8 +119,8 @@ impl Inbox {
         Ok(accounts.into_iter().filter(may_answer).filter_map(account).collect())
     }
 
-    /// Answers a question for a person, and returns the words for that person. `chat` is any chat
-    /// of the channel.
+    /// Answers a question for a person, and returns the words for that person. The press is
+    /// recorded before it takes effect. `chat` is any chat of the channel.
     ///
     /// # Errors
     /// [`TryAgain`] if the answer could not be stored now.
@@ -152,6 +152,7 @@ impl Inbox {
         }
     }
 
+    /// Submits a command in the name of a person, with the rights of that person.
     async fn submit_as(
         &self,
         person: &Caller,

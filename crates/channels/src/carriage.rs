@@ -1,7 +1,7 @@
 //! A delivery to a chat under way: its notes, and its outcomes.
 //!
-//! Before each message the delivery notes that it is being sent, and with the next note that it was
-//! sent. After a crash the notes say which messages may be repeated.
+//! Before each message the delivery stores a note that the message is being sent. The next note
+//! says that it was sent. After a crash the notes say which messages may be repeated.
 
 use moothall_engine::outbox::{CarryNotes, DeliveryNotes, Outcome, SentPart};
 use moothall_engine::ports::{Delivery, LogError};
@@ -17,7 +17,7 @@ pub(crate) struct Carriage<'a, R> {
     pub(crate) room: R,
     /// The conversation and the position of the event that is carried.
     pub(crate) event: (StreamId, Seq),
-    /// The notes that were kept, and those to keep.
+    /// The notes of earlier attempts, with those of this one.
     pub(crate) kept: CarryNotes,
     /// The number of messages in the notes that were sent before the text itself: cards.
     pub(crate) before: usize,
@@ -31,7 +31,10 @@ impl<'a, R> Carriage<'a, R> {
         Self { room, event, kept: CarryNotes::read(&delivery.evidence), before: 0, notes }
     }
 
-    /// Keeps the notes, before something is done that must not be repeated.
+    /// Stores the notes, before a step that must not be repeated.
+    ///
+    /// # Errors
+    /// The outcome of a delivery that is put off, if the notes cannot be stored.
     pub(crate) async fn write(&self) -> Result<(), Outcome> {
         let kept = self.notes.write(&self.kept.text()).await;
         kept.map_err(|error| Outcome::Later { why: error.to_string(), after: None })
@@ -43,8 +46,8 @@ impl<'a, R> Carriage<'a, R> {
         self.write().await
     }
 
-    /// Returns the outcome of a delivery that is put off. What was sent before it is kept, because
-    /// the delivery starts from its notes.
+    /// Stores the notes, and returns the outcome of a delivery that is put off. The next attempt
+    /// goes on from the notes, so it does not repeat the messages that were sent.
     pub(crate) async fn put_off(&self, later: Outcome) -> Outcome {
         self.write().await.err().unwrap_or(later)
     }
@@ -54,7 +57,7 @@ impl<'a, R> Carriage<'a, R> {
         self.kept.sent.get(self.before..).unwrap_or_default()
     }
 
-    /// Returns the outcome of a delivery that arrived, or that had nothing to carry.
+    /// Returns the outcome of a delivery that arrived, or that had no content to carry.
     pub(crate) fn done(mut self, why: Option<&str>) -> Outcome {
         self.kept.why = why.map(str::to_owned);
         Outcome::Done(self.kept.text())

@@ -29,7 +29,8 @@ pub(crate) fn opening_line(agents: &[ParticipantId]) -> String {
 }
 
 impl Inbox {
-    /// Returns the conversation that was bound to a chat before: the binding itself was told there.
+    /// Returns the conversation that was bound to a chat before. The chat was told of that binding,
+    /// so the newest delivery to the chat is one of that conversation.
     ///
     /// # Errors
     /// [`TryAgain`] if the log cannot be read now.
@@ -54,8 +55,9 @@ impl Inbox {
         }
     }
 
-    /// Invites an agent whose account joined a bound group, if the person who added it may. Returns
-    /// a line for the chat, if it has to be told something.
+    /// Invites an agent into the conversation of a group, after the agent's account joined the
+    /// group. The person who added the account must be paired and have the right to invite.
+    /// Otherwise returns a line for the chat.
     ///
     /// # Errors
     /// [`TryAgain`] if the change could not be stored now.
@@ -83,9 +85,9 @@ impl Inbox {
         }
     }
 
-    /// Removes an agent whose account is gone from a group. Its turn is cancelled. An agent stays
-    /// in a conversation that is bound to another group too: the admins of one group do not decide
-    /// for the other.
+    /// Removes an agent whose account left a group from the group's conversation. The agent's turn
+    /// is cancelled. The agent stays if the conversation is bound to another chat too, because the
+    /// admins of one group do not decide for another.
     ///
     /// # Errors
     /// [`TryAgain`] if the change could not be stored now.
@@ -100,7 +102,7 @@ impl Inbox {
         self.by_server(&stream, controls).await
     }
 
-    /// Moves the binding of a chat whose id changed.
+    /// Moves the binding of a chat to its new id.
     ///
     /// # Errors
     /// [`TryAgain`] if the change could not be stored now.
@@ -138,7 +140,7 @@ impl Inbox {
     }
 
     /// Changes a conversation on behalf of the server itself. A refusal means that the change is
-    /// made already.
+    /// made already, and a deleted conversation needs no change.
     async fn by_server(&self, stream: &StreamId, controls: Vec<Control>) -> Result<(), TryAgain> {
         let by = Actor { id: ParticipantId::moothall(), human: true, proven: true };
         let command = ClientCommand::Control { by, controls };

@@ -19,8 +19,8 @@ use crate::recent::Answers;
 
 /// Number of chats in which dropped messages are counted.
 const COUNTED_MAX: usize = 10_000;
-/// Number of messages of people who are not paired that are kept in a chat within a minute. (Ruling
-/// 40.)
+/// Number of messages of people who are not paired that are stored in a chat within a minute.
+/// (Ruling 40.)
 const OVERHEARD_MAX: usize = 20;
 const MINUTE: Millis = Millis::from_secs(60);
 
@@ -31,7 +31,8 @@ pub struct OpeningChat {
     pub chat: Chat,
     /// The title of its conversation.
     pub title: String,
-    /// The key under which it is opened once: what in the chat led to it.
+    /// The key under which it is opened one time. It comes from the event in the chat that led to
+    /// it.
     pub key: String,
 }
 
@@ -44,7 +45,7 @@ pub struct InboundWords {
     pub account: String,
     /// The id of the message in the chat.
     pub message: String,
-    /// The key under which the message enters once, whichever bot saw it.
+    /// The key under which the message enters one time, even if several bots saw it.
     pub key: String,
     /// The words. Names of bots are written as names of participants.
     pub text: String,
@@ -54,12 +55,12 @@ pub struct InboundWords {
     pub reply_to: Option<(StreamId, Seq)>,
 }
 
-/// The hall as channels use it: doors for paired people, and nothing else.
+/// The hall as channels use it: doors for paired people, and the few acts of the server itself.
 pub struct Inbox {
     hall: Hall,
     access: Access,
     dropped: Mutex<BTreeMap<Chat, u64>>,
-    /// The messages of the last minute that were kept in a chat, by their keys.
+    /// The messages of the last minute that were stored in a chat, by their keys.
     overheard: Mutex<BTreeMap<Chat, VecDeque<(Timestamp, String)>>>,
     answers: Answers,
 }
@@ -81,7 +82,7 @@ impl Inbox {
         &self.access
     }
 
-    /// Returns the person behind an account; `None` if the account is not paired.
+    /// Returns the person who paired an account; `None` if the account is not paired.
     ///
     /// # Errors
     /// [`HallError`] if the pairing cannot be looked up.
@@ -97,23 +98,24 @@ impl Inbox {
         self.hall.bound_to(chat).await
     }
 
-    /// True the first time for the key of a message, which is then answered.
+    /// True the first time for the key of a message. The caller then answers it.
     pub(crate) fn take(&self, key: &str) -> bool {
         self.answers.take(key)
     }
 
-    /// Lets a message be answered, because its answer could not be made.
+    /// Lets a message be answered again, because its answer could not be made.
     pub(crate) fn give_back(&self, key: &str) {
         self.answers.give_back(key);
     }
 
-    /// True once a minute for a place: people who are not known get no more answers there.
+    /// True at most once a minute for a place, so that unpaired people get few answers there.
     pub(crate) fn may_answer_stranger(&self, place: &str) -> bool {
         self.answers.may_answer_stranger(place, Instant::now())
     }
 
-    /// Counts a message of an unknown person, which is dropped. Above a number of chats further
-    /// ones are not counted, because unknown people can open private chats at will.
+    /// Counts a message of an unpaired person, which is dropped. If [`COUNTED_MAX`] chats are
+    /// counted, messages in other chats are not, because unpaired people can open private chats at
+    /// will.
     pub fn drop_words(&self, chat: &Chat) {
         let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
         if dropped.len() < COUNTED_MAX || dropped.contains_key(chat) {
@@ -121,15 +123,15 @@ impl Inbox {
         }
     }
 
-    /// Returns the number of messages of unknown people that were dropped in a chat.
+    /// Returns the number of messages of unpaired people that were dropped in a chat.
     pub fn dropped(&self, chat: &Chat) -> u64 {
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
         dropped.get(chat).copied().unwrap_or_default()
     }
 
-    /// Keeps words of a person who is not paired in the conversation of their chat, once. Words
-    /// above the limit of a minute are dropped and counted, as are those that the conversation
-    /// refuses.
+    /// Stores words of a person who is not paired in the conversation of their chat, one time for
+    /// the key. Words above the limit of a minute, and words that the conversation refuses, are
+    /// dropped and counted.
     ///
     /// # Errors
     /// [`HallError`] if they cannot be stored now.
@@ -157,7 +159,8 @@ impl Inbox {
         }
     }
 
-    /// True if one more message may be kept in a chat. A message that several bots saw counts once.
+    /// True if one more message may be stored in a chat. A message that several bots saw counts
+    /// once.
     fn may_overhear(&self, chat: &Chat, key: &str) -> bool {
         let now = self.hall.now();
         let mut all = self.overheard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -176,8 +179,10 @@ impl Inbox {
         is_free
     }
 
-    /// Replaces the words of a paired person's earlier message, once. If that message was taken up
-    /// already, the conversation tells of the new words. An edit without new words does nothing.
+    /// Replaces the words of a paired person's earlier message, one time for the key. If agents
+    /// took up that message already, the conversation gets a notice of the new words instead.
+    /// Returns the position of the new message; `None` if none was posted. An edit without new
+    /// words does nothing.
     ///
     /// # Errors
     /// [`AccessError`], as for [`Inbox::post`].
@@ -199,8 +204,8 @@ impl Inbox {
         self.enter(by, stream, words, Some(earlier)).await
     }
 
-    /// Returns the position of a message of a chat in a conversation, by the key under which it
-    /// entered. Keys are remembered for a day.
+    /// Returns the position of a message of a chat in a conversation, by the key under which the
+    /// message entered; `None` if it did not enter, or more than a day ago.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.
@@ -211,12 +216,13 @@ impl Inbox {
         key: &str,
     ) -> Result<Option<Seq>, HallError> {
         let event = self.hall.event_of_key(&self.once(chat, key.to_owned(), "")).await?;
-        // The chat was perhaps bound to another conversation then.
+        // The chat was perhaps bound to another conversation when the message entered.
         Ok(event.filter(|(of, _)| of == stream).map(|(_, seq)| seq))
     }
 
-    /// Posts words of a paired person in the conversation of their chat, once. Returns the position
-    /// of the message.
+    /// Posts words of a paired person in the conversation of their chat, one time for the key.
+    /// Returns the position of the message; `None` if it entered already under this key with other
+    /// words.
     ///
     /// # Errors
     /// [`AccessError`], as for every other way to post.
@@ -229,6 +235,8 @@ impl Inbox {
         self.enter(by, stream, words, None).await
     }
 
+    /// Posts words, or replaces those of the event at `replaces`. Returns the position of the
+    /// message, if one was posted.
     async fn enter(
         &self,
         by: &Caller,
@@ -239,7 +247,8 @@ impl Inbox {
         let door = self.hall.as_(by.clone());
         let InboundWords { chat, account, message, key, text, to, reply_to } = words;
         let actor = self.actor(by)?;
-        // A chat was perhaps bound to another conversation before.
+        // The chat was perhaps bound to another conversation before, and a reply refers to that
+        // one.
         let reply_to = reply_to.filter(|(of, _)| of == stream).map(|(_, seq)| seq);
         let once = self.once(&chat, key, &text);
         let origin = PostOrigin { chat, identity: Some(account), message: Some(message) };
@@ -253,17 +262,18 @@ impl Inbox {
         };
         let permitted = door.permit(stream, ClientCommand::Post(post)).await?;
         let answer = match door.submit(permitted, Some(once)).await {
-            // The message entered already, as another bot wrote its names.
+            // The message entered already. Another bot saw it too, and spelled the names in it
+            // differently.
             Err(HallError::KeyReused) => return Ok(None),
             answer => answer?,
         };
-        // An edit that came too late is a notice.
+        // The answer to an edit that came too late is a notice and not a message.
         let posted = answer.event.filter(|one| matches!(one.event, Event::Posted(_)));
         Ok(posted.map(|recorded| recorded.seq))
     }
 
-    /// Runs a line that begins with a slash, once, and returns the answer for the chat. The
-    /// command is recorded.
+    /// Runs a line that begins with a slash, one time for the key, and returns the answer for the
+    /// chat. The command is recorded before it runs.
     ///
     /// # Errors
     /// [`AccessError`], as for every other way to run a command.
@@ -281,11 +291,12 @@ impl Inbox {
     }
 
     /// Opens a group with the agents whose bots are in it: begins a conversation under `hybrid`,
-    /// and binds the chat to it. The right to open is enough to bring those agents in. Repeating
-    /// this after a crash goes on with the same conversation.
+    /// and binds the chat to it. The right to open groups is enough to invite those agents. A
+    /// repetition after a crash goes on with the same conversation.
     ///
     /// # Errors
-    /// [`AccessError`] if the person may not; nothing was begun then.
+    /// [`AccessError`] if the person may not. A conversation that was begun for it is then deleted,
+    /// if it has no words yet. After an error that passes, it stays for the next attempt.
     pub async fn open(
         &self,
         by: &Caller,
@@ -330,7 +341,7 @@ impl Inbox {
     }
 
     /// Invites the agent of a bot that a person added to an open group. The right to open groups is
-    /// enough, because such a person could have opened it with this bot.
+    /// enough, because such a person could have opened the group with this bot.
     ///
     /// # Errors
     /// [`AccessError`] if the person may not.
@@ -353,7 +364,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Begins a conversation, invites the agents and binds the chat.
+    /// Begins a conversation, invites the agents and binds the chat. If the second step is refused,
+    /// the conversation is deleted again.
     async fn begin(
         &self,
         by: &Caller,
@@ -384,10 +396,10 @@ impl Inbox {
         }
     }
 
-    /// Deletes a conversation that was begun for a chat and could not be opened, if nothing more is
-    /// in it. It is the server's own act, because the person perhaps may not delete.
+    /// Deletes a conversation that was begun for a chat and could not be opened, if it has no other
+    /// events. The server itself deletes it, because the person perhaps may not.
     async fn discard(&self, stream: &StreamId) -> Result<(), HallError> {
-        // A repeated update may mean a conversation that was opened before and has words.
+        // After a repeated update, this may be a conversation that was opened before and has words.
         let beyond = self.hall.read(stream, Seq(1), Some(1)).await?;
         if !beyond.events.is_empty() {
             return Ok(());
@@ -421,7 +433,7 @@ impl Inbox {
         Ok(by.asking_as(None)?)
     }
 
-    /// Returns the key under which something of a chat takes effect once.
+    /// Returns the key under which an act in a chat takes effect one time.
     fn once(&self, chat: &Chat, key: String, text: &str) -> Idempotency {
         let fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
         Idempotency { principal: format!("channel:{}", chat.channel()), key, fingerprint }

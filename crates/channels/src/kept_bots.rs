@@ -35,20 +35,20 @@ impl KeptBots {
         self.bots.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Keeps a bot.
+    /// Stores a bot, in place of an earlier one of the agent.
     ///
     /// # Errors
-    /// The file cannot be written; the bot is not kept then.
+    /// The file cannot be written; the bots stay as they were.
     pub(crate) fn add(&self, agent: &str, token: &str) -> io::Result<()> {
         self.change(|bots| {
             bots.insert(agent.to_owned(), token.to_owned());
         })
     }
 
-    /// Forgets a bot. Returns false if none of the agent was kept.
+    /// Deletes a bot. Returns false if the agent has none in the file.
     ///
     /// # Errors
-    /// The file cannot be written; the bot is kept then.
+    /// The file cannot be written; the bots stay as they were.
     pub(crate) fn remove(&self, agent: &str) -> io::Result<bool> {
         if !self.all().contains_key(agent) {
             return Ok(false);

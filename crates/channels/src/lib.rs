@@ -1,8 +1,9 @@
 //! Chats of other products as surfaces of conversations.
 //!
 //! A channel brings in what people write in a chat, under the account by which they paired, and
-//! carries out what a conversation owes to the chats that it is bound to. It adds no rule about who
-//! may speak: every word goes through the hall's door, like a request of any other surface.
+//! carries out the deliveries of a conversation to the chats that it is bound to. It adds no rule
+//! about the right to speak: every word goes through the hall's door, like a request of any other
+//! surface.
 
 pub mod config;
 mod port;
@@ -201,7 +202,8 @@ impl ChannelDirectory for Directory {
 
     async fn resume(&self, channel: &str) -> Result<bool, ChannelError> {
         let resumed = self.named(channel)?.resume();
-        // Until each channel runs again, a restart stops them all: that is the safe side.
+        // The file is changed only when no channel is stopped any more. A restart before that stops
+        // all channels again, which is the safe side.
         if !self.channels.iter().any(|channel| channel.has_voice() && channel.is_stopped()) {
             self.log.resume().map_err(|error| ChannelError::NotKept(error.to_string()))?;
         }

@@ -19,7 +19,7 @@ pub enum Outbound {
     Line(String),
     /// A question of an agent, which a person may answer.
     Card(Card),
-    /// The end of a question, with what became of it.
+    /// The end of a question, with its outcome.
     CardOver {
         /// The question.
         permission: PermissionId,
@@ -80,7 +80,8 @@ pub struct Card {
 }
 
 impl Outbound {
-    /// Reads the event at a position, as content for a chat.
+    /// Reads the event at a position, as content for a chat. An edit that a person made in this
+    /// chat is [`Outbound::Nothing`].
     ///
     /// # Errors
     /// [`HallError`] if the conversation cannot be read.
@@ -194,6 +195,7 @@ fn over(permission: &PermissionId, line: &str) -> Outbound {
     Outbound::CardOver { permission: permission.clone(), line: line.to_owned() }
 }
 
+/// Returns a message as words for a chat; [`Outbound::Nothing`] if its words were erased.
 fn words(posted: &Posted, name: String) -> Outbound {
     if posted.body.is_empty() {
         return Outbound::Nothing;
@@ -208,8 +210,9 @@ fn words(posted: &Posted, name: String) -> Outbound {
     })
 }
 
-/// Returns the place in which a person wrote, so that members of the chat know it. Words in the
-/// name of an agent without its credential have a place too: its own bot does not say them.
+/// Returns the place in which a person wrote and the remark that the name is not proven; `None` for
+/// words that an agent said with its own credential. Words with a place are not said by the agent's
+/// own bot.
 fn place_of(posted: &Posted) -> Option<String> {
     if let Some(agent) = &posted.typed_at {
         return Some(format!("at the terminal of {agent}"));
@@ -257,8 +260,8 @@ fn in_a_fence(detail: &ActionDetail, options: &[PermissionOption]) -> String {
     format!("{fence}\n{text}\n{fence}")
 }
 
-/// Returns the content for changes of a conversation. A binding of this chat hides the invitations
-/// beside it, because the opening names the agents.
+/// Returns the content for changes of a conversation. If this chat was bound by them, the content
+/// is the opening, which names the agents; the other changes of that event are not shown.
 fn changed(
     by: &str,
     changes: &[Change],

@@ -29,7 +29,8 @@ pub(crate) trait Channel: Send + Sync + 'static {
     /// True if the channel waits for the operator after a restore.
     fn is_stopped(&self) -> bool;
 
-    /// Lets the channel and its bots run again. Returns false if nothing had stopped.
+    /// Lets the channel and its bots run again. Returns false if neither the channel nor a bot had
+    /// stopped.
     fn resume(&self) -> bool;
 
     /// Returns the state of the channel.
@@ -41,7 +42,7 @@ pub(crate) trait Channel: Send + Sync + 'static {
     /// Gives an agent of the registry a bot: checks its token, keeps it and connects it.
     ///
     /// # Errors
-    /// [`ChannelError`]; the bot was not kept then.
+    /// [`ChannelError`]; the bot is not stored then.
     async fn add_bot(self: Arc<Self>, agent: &str, token: &str) -> Result<BotStatus, ChannelError>;
 
     /// Offers the accounts of a person to make a bot for an agent by a button. Returns the accounts
@@ -58,7 +59,7 @@ pub(crate) trait Channel: Send + Sync + 'static {
     /// Takes a bot from its agent. Returns false if the agent has none that was added at run time.
     ///
     /// # Errors
-    /// [`ChannelError`] if the change cannot be kept.
+    /// [`ChannelError`] if the change cannot be stored.
     fn remove_bot(&self, agent: &str) -> Result<bool, ChannelError>;
 
     /// Returns the links by which a pairing code reaches the channel.

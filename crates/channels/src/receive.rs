@@ -12,7 +12,7 @@ use crate::inbox::{InboundWords, Inbox, is_passing};
 /// Number of hexadecimal digits that tell the edits of a message apart.
 const PRINT_CHARS: usize = 16;
 
-/// An error that passes by itself: what was received is received again.
+/// An error that passes by itself. The message or event is received again.
 #[derive(Debug)]
 pub(crate) struct TryAgain {
     /// The error, for the log.
@@ -31,7 +31,7 @@ impl TryAgain {
     }
 }
 
-/// Returns the reason to receive something again.
+/// Returns the reason to receive something again after an error of the hall.
 pub(crate) fn passing(error: HallError) -> TryAgain {
     TryAgain::after(&error.into())
 }
@@ -41,14 +41,15 @@ pub(crate) fn passing(error: HallError) -> TryAgain {
 pub(crate) enum Entry {
     /// The words are in the conversation, at this position if they entered now.
     Posted(Option<Seq>),
-    /// The words were a command or were refused; with the answer for the chat.
+    /// The words were a command or were refused. This is the answer for the chat.
     Answered(String),
-    /// Another copy of the message is answered.
+    /// The message was answered before, perhaps because another bot received it too.
     Taken,
 }
 
 impl InboundWords {
-    /// Returns the words as a version that enters in place of an earlier one, once.
+    /// Returns the words as an edit, which replaces the message that entered before. A second
+    /// delivery of the same edit has the same key, so it does nothing.
     pub(crate) fn replacing(self) -> Self {
         let text = slash::words(&self.text).to_owned();
         let print = blake3::hash(text.as_bytes()).to_hex();
@@ -57,8 +58,9 @@ impl InboundWords {
     }
 }
 
-/// Returns the code of a line by which a person pairs an account alone with it: the code itself
-/// behind a command or not, as long as it may be mistyped, or a whole code within other words.
+/// Returns the pairing code in a line that a person writes to a bot alone. A single word that
+/// begins with `pair_`, also after `/start`, counts as a code even if it is mistyped, so that the
+/// person gets an answer about it. In any other line only a complete code counts.
 pub(crate) fn pairing_code(line: &str) -> Option<&str> {
     let line = line.trim().trim_start_matches(['/', '!']);
     let word = line.strip_prefix("start ").unwrap_or(line).trim();
@@ -67,12 +69,13 @@ pub(crate) fn pairing_code(line: &str) -> Option<&str> {
 }
 
 impl Inbox {
-    /// Makes a code invalid that a message shows to several people. The message enters no
-    /// conversation, because more people read those. Returns the answer for the chat, once for the
-    /// key of the message.
+    /// Makes a pairing code invalid that a message shows to several people. The caller drops the
+    /// message, because a conversation has even more readers. Returns the answer for the chat;
+    /// `None` if the message was answered before. A code that was not valid is answered at most
+    /// once a minute.
     ///
     /// # Errors
-    /// [`TryAgain`] if the end of the code could not be kept now.
+    /// [`TryAgain`] if the end of the code could not be stored now.
     pub(crate) async fn void_code(
         &self,
         code: &str,
@@ -117,6 +120,8 @@ impl Inbox {
         }
     }
 
+    /// Runs a command, one time for its key. After an error that passes, the key is free again,
+    /// because the message is received again.
     async fn take_command(
         &self,
         person: &Caller,
@@ -137,10 +142,11 @@ impl Inbox {
         }
     }
 
-    /// Returns the answer to words that were refused, once for the key of their message.
+    /// Returns the answer to words that were refused; [`Entry::Taken`] if their message was
+    /// answered before.
     ///
     /// # Errors
-    /// [`TryAgain`] if the error passes by itself, because the words are received again.
+    /// [`TryAgain`] if the error passes by itself. The message is then received again.
     pub(crate) fn refusal(&self, key: &str, error: AccessError) -> Result<Entry, TryAgain> {
         if is_passing(&error) {
             return Err(TryAgain::after(&error));
@@ -148,11 +154,11 @@ impl Inbox {
         Ok(if self.take(key) { Entry::Answered(error.to_string()) } else { Entry::Taken })
     }
 
-    /// Pairs the account that sent a code with the person who made it. Returns the answer for the
-    /// account; `use_of_it` is the sentence of it that says what the account is for.
+    /// Pairs the account that sent a code with the person who made the code. Returns the answer for
+    /// the account. `use_of_it` is a sentence of that answer, about the use of the account.
     ///
     /// # Errors
-    /// [`TryAgain`] if the pairing could not be kept now.
+    /// [`TryAgain`] if the pairing could not be stored now.
     pub(crate) async fn pair(
         &self,
         code: &str,

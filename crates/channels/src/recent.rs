@@ -1,5 +1,5 @@
-//! What a channel remembers for a while: the events of messages, and the messages that it answered.
-//! All of it is in memory, and what is forgotten is learnt again or said again.
+//! The short memory of a channel: the events of messages, and the messages that it answered. It is
+//! not stored. After it is lost, events are looked up again, and an answer may be given again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ impl<K> Default for MessageIndex<K> {
 }
 
 impl<K: Ord + Clone> MessageIndex<K> {
-    /// Notes which event of which conversation a message is.
+    /// Notes the event that a message shows. The oldest message is forgotten if there are too many.
     pub(crate) fn note(&self, message: K, event: (StreamId, Seq)) {
         let mut index = lock(&self.0);
         if index.events.insert(message.clone(), event).is_none() {
@@ -47,12 +47,12 @@ impl<K: Ord + Clone> MessageIndex<K> {
         }
     }
 
-    /// Returns the event that a message is, if it is known.
+    /// Returns the event that a message shows, if it is remembered.
     pub(crate) fn event_of(&self, message: &K) -> Option<(StreamId, Seq)> {
         lock(&self.0).events.get(message).cloned()
     }
 
-    /// Returns the last message of a range that is an event.
+    /// Returns the newest message in a range of ids that shows an event.
     pub(crate) fn message_of(
         &self,
         range: std::ops::RangeInclusive<K>,
@@ -74,8 +74,8 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// True the first time for the key of a message. Several bots hear the same one, and one of
-    /// them answers.
+    /// True the first time for the key of a message. Several bots may hear the same message, and
+    /// only one of them answers.
     pub(crate) fn take(&self, key: &str) -> bool {
         let mut taken = lock(&self.taken);
         if taken.iter().any(|known| known == key) {
@@ -88,12 +88,12 @@ impl Answers {
         true
     }
 
-    /// Lets a message be answered, because its answer could not be made.
+    /// Lets a message be answered again, because its answer could not be made.
     pub(crate) fn give_back(&self, key: &str) {
         lock(&self.taken).retain(|known| known != key);
     }
 
-    /// True once a minute for a chat: people who are not known get no more answers there.
+    /// True at most once a minute for a chat, so that unpaired people get few answers there.
     pub(crate) fn may_answer_stranger(&self, chat: &str, now: Instant) -> bool {
         let mut answered = lock(&self.strangers);
         answered.retain(|_, last| now.duration_since(*last) < ANSWER_PAUSE);

@@ -8,7 +8,8 @@ use std::path::Path;
 /// Replaces a file of a folder, which only the server's user can read.
 ///
 /// # Errors
-/// The file cannot be written; the old one stays then.
+/// The file cannot be written. The old one stays, unless only the last step, the sync of the
+/// folder, failed.
 pub(crate) fn replace_file(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let fresh = folder.join(format!("{name}.new"));
     let mut file =

@@ -1,8 +1,9 @@
-//! The log for which the channels run, so that a server on a restored log sends nothing twice.
+//! The log for which the channels run. It keeps a server on a restored log from sending twice.
 //!
-//! A restored log does not know what was sent after the backup, and a copy of a running server
-//! would speak beside it. So on another log than before the channels stay off until the operator
-//! resumes them, and what was to be sent by then is `unknown`.
+//! A restored log does not know the messages that were sent after its backup, and a copy of a
+//! running server would speak beside the original. So on a log that is not the former one, the
+//! channels stay off until the operator resumes them. The deliveries that were open at that start
+//! become `unknown`.
 
 use std::fs;
 use std::io;
@@ -36,7 +37,9 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Reads the file of a folder. Returns it with true if the channels have to stay off.
+    /// Compares the log with the one in the file of a folder. If it is another one, marks the open
+    /// deliveries to chats as `unknown`. Writes the file, and returns it with true if the channels
+    /// have to stay off.
     ///
     /// # Errors
     /// [`HallError`] if the file or the log cannot be read or changed.
@@ -47,7 +50,8 @@ impl LogFile {
         let known = file.read().map_err(failed)?;
         let is_other = match &known {
             Some(known) => known.log != file.log,
-            // A backup does not include the file.
+            // A backup does not include the file. So a log with bound chats and no file was
+            // restored.
             None => !hall.bound_chats().await?.is_empty(),
         };
         if is_other {
@@ -58,7 +62,7 @@ impl LogFile {
         Ok((file, stopped))
     }
 
-    /// Keeps that the channels run again.
+    /// Notes in the file that the channels run again.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,4 +1,4 @@
-//! The form of an entry in the post: a header in clear, and the sealed bytes behind it.
+//! The form of an entry in the post: a header in clear, and the sealed bytes after it.
 //!
 //! Version 1, in bytes, numbers in big-endian order: version (1), sender (26), receiver (26), the
 //! sender's boot (16), the sender's log (16), counter of seals (8), then the sealed bytes up to the
@@ -86,7 +86,7 @@ impl Entry {
     /// [`EnvelopeError`] if they are not an entry of this version.
     pub fn decode(bytes: &[u8]) -> Result<Self, EnvelopeError> {
         match bytes.first() {
-            // A newer version may have any form behind its number, also a shorter one.
+            // A newer version may have any form after its number, also a shorter one.
             Some(version) if *version > VERSION => {
                 return Err(EnvelopeError::NewerVersion(*version));
             }

@@ -11,7 +11,7 @@ use crate::random;
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 /// Length of a [`ComputerId`] in bytes: one digit and 25 letters, which hold 125 random bits.
 pub const COMPUTER_ID_LEN: usize = 26;
-/// Longest [`ComputerName`], in characters. It stands behind the name of each of its sessions.
+/// Longest [`ComputerName`], in characters. It follows the name of each session of the computer.
 pub const NAME_LEN_MAX: usize = 32;
 
 /// A word that is not an id or a name.

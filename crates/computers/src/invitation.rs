@@ -1,7 +1,8 @@
 //! The two printed lines by which two computers come to share a key, and the book of open ones.
 //!
-//! A person carries the invitation to the other computer, which keeps the key, and carries its
-//! answer back. The invitation is a secret. The answer is not, and is authenticated with the key.
+//! A person carries the invitation to the other computer, which stores the key. The person carries
+//! the answer of that computer back. The invitation is a secret. The answer is not, and is
+//! authenticated with the key.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,9 +26,10 @@ pub const JOINED: &str = "moothall-joined-1:";
 /// Time for which an invitation may be answered, by the clock of the inviter: enough to walk to
 /// the other computer, too short for a line that was left in a chat.
 pub const OPEN_FOR: Duration = Duration::from_secs(600);
-/// Time for which a closed invitation is remembered, so that its refusal says the reason.
+/// Time after its making for which an invitation is remembered, so that its refusal says the
+/// reason.
 const REMEMBERED_FOR: Duration = Duration::from_secs(24 * 3_600);
-/// Longest line that is read, in bytes. The longest part is an address.
+/// Longest content of a line that is read, in bytes. The longest part is an address.
 const LINE_LEN_MAX: usize = 8_192;
 
 /// An invitation of one computer to another. It holds the key of the pair and, maybe, the password
@@ -134,6 +136,8 @@ fn write_line<T: Serialize>(begin: &str, content: &T) -> String {
     format!("{begin}{}", URL_SAFE_NO_PAD.encode(serde_json::to_vec(content).unwrap_or_default()))
 }
 
+/// Reads the content of a line that begins with `begin`. `other` is the name and the beginning of
+/// the line that a person may have given in its place.
 fn read_line<T: DeserializeOwned>(
     line: &str,
     begin: &'static str,
@@ -216,7 +220,8 @@ impl OpenInvitations {
         self.0.insert(invitation.id, OpenInvitation { made: now, inviter, key });
     }
 
-    /// Takes an answer, and returns the pair that it makes. Its invitation is used then.
+    /// Takes an answer, and returns the pair that it makes. From then on its invitation counts as
+    /// used.
     ///
     /// # Errors
     /// [`AnswerError`]; an open invitation stays open.

@@ -50,8 +50,8 @@ impl PairKey {
         Ok(LessSafeKey::new(UnboundKey::from(okm)))
     }
 
-    /// Returns the name of the pair, which says nothing about the key. Computers that forget each
-    /// other and are paired anew have another.
+    /// Returns the name of the pair, which says nothing about the key. Two computers that forget
+    /// each other and are paired anew get a new key, and so a new name.
     ///
     /// # Panics
     /// Never: the length of the derived key is that of its algorithm.

@@ -1,9 +1,9 @@
 //! The post between computers, as parts that a host puts together.
 //!
-//! Two computers that know each other share a random key. Each keeps the rows that it owes the
+//! Two computers that know each other share a random key. Each stores the rows that it owes the
 //! other, seals them, and puts them into the other's stream at a Redis that both reach. The post
-//! may lose, repeat and reorder everything: rows are numbered, the receiver takes them in order,
-//! each once, and acknowledges only rows that its own log has kept.
+//! may lose, repeat and reorder everything. So the sender numbers its rows. The receiver takes them
+//! in order, each of them once, and acknowledges only rows that its own log has committed.
 //!
 //! The crate has no log, no hall and no clock of its own. The host owns the durable rows and marks,
 //! reads the time, and decides what another computer may do.

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::id::{BootId, ComputerId};
 use crate::post::{LEASE, LeaseAnswer, Post, PostBatch, PostEntry, PostError, PostId};
 
-/// Words that wait for a computer before the oldest are lost, as at a real post.
+/// Most words that wait for a computer. If more come, the oldest are lost.
 const WORDS_MAX: usize = 256;
 
 /// Faults that a post has by chance, each in percent of the entries.
@@ -84,7 +84,7 @@ impl MemoryServer {
         });
     }
 
-    /// Loses everything; connections live.
+    /// Loses all entries that are stored, and all leases. Connections stay.
     pub fn flush(&self) {
         self.change(|state| {
             state.streams.clear();
@@ -155,6 +155,7 @@ impl ServerState {
         (z ^ (z >> 31)) % below
     }
 
+    /// Puts an entry. By chance it is lost, repeated or delayed.
     fn put(&mut self, to: ComputerId, bytes: Vec<u8>) {
         if self.draw(100) < self.faults.lost {
             return;
@@ -211,6 +212,8 @@ struct ReaderState {
 }
 
 impl MemoryPost {
+    /// Returns the next batch or error; `None` if the caller has to wait. A connection that ended
+    /// is an error one time, and the next call connects again.
     fn poll(&self) -> Option<Result<PostBatch, PostError>> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.server.lock();

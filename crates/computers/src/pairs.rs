@@ -51,7 +51,7 @@ struct KeptPair {
     key: PairKey,
 }
 
-/// The reason for which the book is not read or changed, with the way forward.
+/// The reason for which the file of pairs is not read or changed, with the way forward.
 #[derive(Debug, thiserror::Error)]
 pub enum PairsError {
     /// The file cannot be read or written.
@@ -77,14 +77,14 @@ pub enum PairsError {
     Unknown(ComputerId),
 }
 
-/// The book of this computer and its pairs.
+/// The file of this computer and its pairs, and its content.
 pub struct Pairs {
     folder: PathBuf,
     content: Mutex<PairsFile>,
 }
 
 impl Pairs {
-    /// Reads the book of a folder; none if the computer has no id yet.
+    /// Reads the file of a folder; `None` if this computer has no id yet.
     ///
     /// # Errors
     /// [`PairsError::File`] or [`PairsError::Content`].
@@ -103,11 +103,11 @@ impl Pairs {
         Ok(Some(Self { folder: folder.to_owned(), content: Mutex::new(content) }))
     }
 
-    /// Begins the book of a computer without pairs.
+    /// Creates the file of this computer, without pairs.
     ///
     /// # Errors
-    /// [`PairsError::Exists`] if the folder has a book; other [`PairsError`]s if it cannot be
-    /// written.
+    /// [`PairsError::Exists`] if the folder has such a file; other [`PairsError`]s if it cannot be
+    /// read or written.
     pub fn create(folder: &Path, own: OwnComputer) -> Result<Self, PairsError> {
         if let Some(pairs) = Self::open(folder)? {
             return Err(PairsError::Exists(pairs.own().id));
@@ -155,12 +155,12 @@ impl Pairs {
         })
     }
 
-    /// Returns the log whose rows were sent under this id, once one was.
+    /// Returns the log whose rows were sent under this id; `None` before the first such log.
     pub fn log(&self) -> Option<LogId> {
         self.lock().log
     }
 
-    /// Notes the log whose rows are sent from now on. If it is `stopped`, they are sent once a
+    /// Notes the log whose rows are sent from now on. If `stopped` is true, nothing is sent until a
     /// person resumes the computers.
     ///
     /// # Errors
@@ -180,10 +180,11 @@ impl Pairs {
         self.lock().stopped
     }
 
-    /// Keeps a pair.
+    /// Adds a pair.
     ///
     /// # Errors
-    /// [`PairsError`] if its id or its name is known here, or the file cannot be written.
+    /// [`PairsError`] if the computer is this one, if its id or its name is in the file already, or
+    /// if the file cannot be written.
     pub fn add(&self, pair: Pair) -> Result<(), PairsError> {
         self.change(|content| {
             if pair.id == content.own.id {
@@ -198,10 +199,11 @@ impl Pairs {
         })
     }
 
-    /// Deletes a pair with its key. Returns false if there is none.
+    /// Deletes a pair with its key. Returns false if this computer is not paired with the other
+    /// one.
     ///
     /// # Errors
-    /// [`PairsError::File`]; the pair is kept then.
+    /// [`PairsError::File`]; the pair is not removed then.
     pub fn forget(&self, id: ComputerId) -> Result<bool, PairsError> {
         if self.get(id).is_none() {
             return Ok(false);
@@ -212,7 +214,8 @@ impl Pairs {
     /// Gives a computer another name here.
     ///
     /// # Errors
-    /// [`PairsError`] if the name is taken, the computer is unknown, or the file cannot be written.
+    /// [`PairsError`] if the name is taken, if the computer is not paired, or if the file cannot be
+    /// written.
     pub fn rename(&self, id: ComputerId, name: ComputerName) -> Result<(), PairsError> {
         self.change(|content| {
             check_name(content, &name, Some(id))?;
@@ -226,6 +229,7 @@ impl Pairs {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Changes the content of the file, and then the content in memory.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut PairsFile) -> Result<T, PairsError>,
@@ -233,7 +237,7 @@ impl Pairs {
         let mut content = self.lock();
         let mut changed = content.clone();
         let result = change(&mut changed)?;
-        // The file is written first, so that a change that is not kept takes no effect.
+        // The file is written first, so that a change that is not stored takes no effect.
         write(&self.folder, &changed)?;
         *content = changed;
         Ok(result)
@@ -244,7 +248,8 @@ fn pair(id: ComputerId, kept: &KeptPair) -> Pair {
     Pair { id, name: kept.name.clone(), key: kept.key.clone() }
 }
 
-/// Refuses a name that this computer or another pair has: `NAME@computer` must mean one of them.
+/// Refuses a name that this computer or another pair than `of` has: `NAME@computer` must mean one
+/// computer.
 fn check_name(
     content: &PairsFile,
     name: &ComputerName,

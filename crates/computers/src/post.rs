@@ -51,7 +51,8 @@ pub struct PostEntry {
 /// Entries that were read together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostBatch {
-    /// True after a connect. The post may have lost everything before, so the host sends again.
+    /// True after a connect. The post may have lost everything before that, so the host sends
+    /// again.
     pub fresh: bool,
     /// The entries, oldest first. There may be none if `fresh` is true.
     pub entries: Vec<PostEntry>,

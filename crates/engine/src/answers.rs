@@ -1,4 +1,4 @@
-//! The answers and notifications of the hall. This module stands below all that use them.
+//! The answers and notifications of the hall. This module uses none of the modules that use it.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::hall::occupation::ShownOccupation;
 use crate::hall::presence::Presence;
 use crate::ports::LogError;
 
-/// A client's key for a request that must take effect once.
+/// A client's key for a request that must take effect only one time.
 /// (Section "Claims and deliveries" of ARCHITECTURE.md.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idempotency {
-    /// The owner of the key: keys of different principals never collide.
+    /// The owner of the key. Keys of different principals never collide.
     pub principal: String,
     /// The key, 1 to 255 visible ASCII characters.
     pub key: String,
@@ -65,7 +65,7 @@ pub enum HallError {
     /// The disk is full. Nothing was decided, and reads still work.
     #[error("the disk is full; free some space and try again")]
     DiskFull,
-    /// A newer version wrote to this conversation: it is read-only here.
+    /// A newer version wrote to this conversation, so it is read-only for this version.
     #[error(
         "{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here"
     )]
@@ -77,7 +77,7 @@ pub enum HallError {
         /// The unknown kind of event.
         kind: String,
     },
-    /// The state of this conversation breaks an invariant: it is read-only.
+    /// The state of this conversation breaks an invariant, so it is read-only.
     #[error(
         "{stream} is read-only: {rule}. This is a bug in Moothall; export the conversation and \
          report it"
@@ -103,7 +103,7 @@ pub enum HallError {
 }
 
 impl HallError {
-    /// True if the stream cannot take any request for as long as this version runs, or for good.
+    /// True if the stream cannot take any request while this version runs, or never again.
     pub fn is_gone(&self) -> bool {
         matches!(
             self,
@@ -115,8 +115,8 @@ impl HallError {
         )
     }
 
-    /// Returns the code by which another computer hears that its row was refused; `None` if the
-    /// row comes again, or if its words were kept.
+    /// Returns the code with which another computer is told that its row was refused. `None` if the
+    /// row is sent again, or if a guard or a Stop only holds its words back.
     pub(crate) fn refusal_code(&self) -> Option<&'static str> {
         match self {
             HallError::Rejected(rejection) => {
@@ -151,7 +151,8 @@ pub enum Update {
 pub enum Signal {
     /// A participant's presence in the conversation changed.
     Presence(Presence),
-    /// A part of a running turn's answer. Held back while the answer may still become `[PASS]`.
+    /// A part of a running turn's answer. It is not sent while the answer may still become
+    /// `[PASS]`.
     Delta {
         /// The number of the turn in its conversation.
         turn: TurnNo,
@@ -186,7 +187,7 @@ pub enum HallChange {
         head: Seq,
         /// The number of items in the conversation that wait for a person.
         waits_for_people: usize,
-        /// True if what waits for a reader may have changed.
+        /// True if the needs of a reader may have changed.
         concerns_people: bool,
     },
     /// A participant's presence changed, in some conversation.
@@ -203,7 +204,7 @@ pub enum HallChange {
         /// The changed states.
         states: Arc<[ShownOccupation]>,
     },
-    /// The list of sessions, what one of them is doing, or a link changed.
+    /// The list of sessions, the activity of a session, or a link changed.
     Sessions,
 }
 

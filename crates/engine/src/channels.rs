@@ -1,4 +1,4 @@
-//! Channels as surfaces see them: their bots, the chats in which these are, and their states.
+//! Channels as surfaces see them: their bots, the chats of these bots, and their states.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::answers::HallError;
 pub enum BotState {
     /// The bot is being connected.
     Starting,
-    /// The bot receives what it may receive.
+    /// The bot receives the messages that it may receive.
     Hearing,
     /// Another program receives this bot's messages.
     Doubled,
@@ -25,7 +25,7 @@ pub enum BotState {
     Revoked,
     /// The product cannot be reached.
     Unreachable,
-    /// The bot waits for the operator's word after a restore.
+    /// The bot waits after a restore until the operator resumes it.
     Stopped,
 }
 
@@ -34,13 +34,13 @@ pub enum BotState {
 pub struct BotStatus {
     /// The agent, by its name in the registry.
     pub agent: String,
-    /// The bot's name in the channel, once it is known.
+    /// The bot's name in the channel; `None` before it is known.
     pub username: Option<String>,
     /// The state of the bot.
     pub state: BotState,
     /// Time at which the state began.
     pub since: Timestamp,
-    /// True if the bot receives only what is addressed to it in a group.
+    /// True if the bot receives only messages that are addressed to it in a group.
     pub is_private: bool,
     /// Time of the newest message that the bot received.
     pub heard_at: Option<Timestamp>,
@@ -56,7 +56,7 @@ pub enum ChatState {
     Bound,
     /// No person has opened the chat yet. Nothing of it is stored.
     Waiting,
-    /// The chat no longer exists, or all bots were removed from it.
+    /// The chat does not exist any more, or all bots were removed from it.
     Away,
 }
 
@@ -71,7 +71,7 @@ pub struct ChatActivity {
     pub cost_today_micros: u64,
 }
 
-/// A chat to which a conversation is bound, or in which bots are.
+/// A chat with a bound conversation, or a chat that bots are in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatStatus {
     /// The chat.
@@ -84,7 +84,7 @@ pub struct ChatStatus {
     pub state: ChatState,
     /// The agents whose bots are known to be in the chat.
     pub agents: Vec<ParticipantId>,
-    /// Those agents whose bots receive only what is addressed to them.
+    /// Those of the agents whose bots receive only messages that are addressed to them.
     pub deaf: Vec<ParticipantId>,
     /// Number of messages of unknown people that were dropped since the server started.
     pub dropped: u64,
@@ -129,7 +129,7 @@ pub enum ChannelError {
     /// The product cannot be reached.
     #[error("{0}")]
     Unreachable(String),
-    /// The bot cannot be kept.
+    /// The bot cannot be stored.
     #[error("The bot cannot be kept: {0}")]
     NotKept(String),
 }
@@ -162,18 +162,19 @@ pub trait ChannelDirectory: Send + Sync {
     async fn channels(&self) -> Result<Vec<ChannelStatus>, HallError>;
     /// True if the server has a channel of this name with an account to speak by.
     fn serves(&self, channel: &str) -> bool;
-    /// Gives an agent a bot: checks its token with the product, keeps it and connects it.
+    /// Gives an agent a bot: checks its token with the product, stores it and connects the bot.
     ///
     /// # Errors
-    /// [`ChannelError`]; the bot was not kept then.
+    /// [`ChannelError`]; the bot was not stored then.
     async fn add_bot(
         self: Arc<Self>,
         channel: &str,
         agent: &str,
         token: &str,
     ) -> Result<BotStatus, ChannelError>;
-    /// Offers the accounts of a person to make a bot for an agent by a button. Returns the accounts
-    /// that got the button, such as `telegram:7`. The bot is kept and connected once it is made.
+    /// Sends a button to the accounts of a person, by which the person makes a bot for an agent.
+    /// Returns the accounts that got the button, such as `telegram:7`. The bot is stored and
+    /// connected when it is made.
     ///
     /// # Errors
     /// [`ChannelError`] if no account got the button.
@@ -183,17 +184,17 @@ pub trait ChannelDirectory: Send + Sync {
         agent: &str,
         person: &ParticipantId,
     ) -> Result<Vec<String>, ChannelError>;
-    /// Takes a bot from its agent. Returns `false` if the agent has none that was added at run
-    /// time; a bot of the configuration is removed there.
+    /// Takes a bot from its agent. Returns `false` if the agent has no bot that was added at run
+    /// time. A bot of the configuration is removed in the configuration.
     ///
     /// # Errors
-    /// [`ChannelError`] if the change cannot be kept.
+    /// [`ChannelError`] if the change cannot be stored.
     async fn remove_bot(&self, channel: &str, agent: &str) -> Result<bool, ChannelError>;
-    /// Lets the bots of a channel run again that stopped after a restore, or because another
-    /// program spoke as them. Returns `false` if none had stopped.
+    /// Starts the bots of a channel again that stopped after a restore, or because another program
+    /// spoke as them. Returns `false` if none had stopped.
     ///
     /// # Errors
-    /// [`ChannelError`] if this cannot be kept.
+    /// [`ChannelError`] if the change cannot be stored.
     async fn resume(&self, channel: &str) -> Result<bool, ChannelError>;
     /// Returns the links by which a pairing code reaches a bot, one for each connected bot.
     ///

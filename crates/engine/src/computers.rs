@@ -24,13 +24,13 @@ pub use crate::sessions::RemoteMember;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum ComputerState {
-    /// The computer is there, and both have introduced themselves.
+    /// The computer is connected, and both have introduced themselves.
     Up,
-    /// The computer is not there, or the post cannot be reached.
+    /// The computer is not connected, or the post cannot be reached.
     Away,
-    /// The computer is there, and does not answer this one, or speaks a newer version.
+    /// The computer is connected, but does not answer this one, or speaks a newer version.
     Refused,
-    /// This computer exchanges nothing with others, until a person resumes that.
+    /// This computer exchanges nothing with others until a person resumes the exchange.
     Off,
 }
 
@@ -39,30 +39,31 @@ pub enum ComputerState {
 pub struct ComputerStatus {
     /// The name by which this computer calls it.
     pub name: String,
-    /// Its id, for good.
+    /// Its id, which never changes.
     pub id: String,
     /// True for this computer itself.
     pub is_this: bool,
     /// Its state.
     pub state: ComputerState,
-    /// The version of its program, once it has introduced itself.
+    /// The version of its program; `None` before it has introduced itself.
     pub version: Option<String>,
     /// Time at which it was last seen, since this server started.
     pub seen_at: Option<Timestamp>,
-    /// The difference of its clock to the one here, if it has introduced itself. It is shown, and
-    /// nothing is judged by it.
+    /// The number of milliseconds by which its clock is ahead of this computer's clock; `None`
+    /// before it has introduced itself. The number is only shown.
     pub clock_ahead: Option<i64>,
     /// The next step for people, if the state needs one.
     pub cure: Option<String>,
-    /// Number of rows that this computer owes it.
+    /// Number of rows for it that it has not confirmed.
     pub owed_to: u64,
-    /// Number of rows that it owes this computer, as far as it has said since this server started.
+    /// Number of its rows for this computer that have not arrived, as far as it has said since this
+    /// server started.
     pub owed_by: Option<u64>,
-    /// Number of living sessions there, if it tells.
+    /// Number of its living sessions, if it tells.
     pub sessions: Option<usize>,
 }
 
-/// The way in which a Redis keeps its memory over a restart.
+/// The way in which a Redis saves its memory for a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum PostPersistence {
@@ -70,7 +71,7 @@ pub enum PostPersistence {
     Commands,
     /// It saves its memory from time to time.
     Snapshots,
-    /// It keeps nothing.
+    /// It saves nothing.
     Nothing,
 }
 
@@ -83,9 +84,9 @@ pub struct PostStatus {
     pub fault: Option<String>,
     /// Time of one round trip.
     pub round_trip: Option<Millis>,
-    /// The policy by which it drops what does not fit its memory, if it tells it.
+    /// The policy by which it drops rows if its memory is full, if it tells it.
     pub eviction: Option<String>,
-    /// The way in which it keeps its memory over a restart, if it tells it.
+    /// The way in which it saves its memory for a restart, if it tells it.
     pub persistence: Option<PostPersistence>,
     /// The next step for people, if there is one.
     pub cure: Option<String>,
@@ -97,11 +98,11 @@ pub struct ComputersStatus {
     /// This computer first, then the others in the order of their names. Empty until the first
     /// invitation is made or accepted.
     pub computers: Vec<ComputerStatus>,
-    /// The post; `None` until then.
+    /// The post; `None` before the first invitation.
     pub post: Option<PostStatus>,
 }
 
-/// The facts that a computer is given when it makes or accepts its first invitation.
+/// The facts that a person gives a computer when it makes or accepts its first invitation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewComputer {
     /// Its name; that of the machine if unset.
@@ -112,26 +113,26 @@ pub struct NewComputer {
     pub up: Option<u8>,
 }
 
-/// The outcome of a line that was joined.
+/// The outcome of joining with a line of another computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JoinOutcome {
     /// The line was an invitation, and this computer knows the inviter now. The inviter has to join
     /// the answer.
     Accepted {
-        /// The name of the inviter here.
+        /// The name that this computer has for the inviter.
         computer: String,
         /// The line for the inviter.
         answer: String,
     },
     /// The line was an answer, so both know each other.
     Paired {
-        /// The name of the other computer here.
+        /// The name that this computer has for the other one.
         computer: String,
     },
 }
 
 impl ComputerError {
-    /// Returns the error for an answer to another question.
+    /// Returns the error for an answer that does not fit the question. Logs it.
     pub fn unfit(computer: &PairedComputer, answer: &RemoteAnswer) -> Self {
         tracing::warn!(computer = computer.name, ?answer, "an answer does not fit its question");
         let message = "it answered another question than it was asked".to_owned();
@@ -140,7 +141,7 @@ impl ComputerError {
     }
 }
 
-/// The place that the name of a computer means.
+/// The computer that a name means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ComputerPlace {
     /// This computer.
@@ -149,7 +150,7 @@ pub enum ComputerPlace {
     Elsewhere(PairedComputer),
 }
 
-/// A word for a session, with the computer on which the session runs.
+/// A word for a session: of this computer, or of another one.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SessionWord<'w> {
     /// A session of this computer.
@@ -158,7 +159,7 @@ pub enum SessionWord<'w> {
     There {
         /// The computer.
         computer: PairedComputer,
-        /// The session's name or id there.
+        /// The session's name or id on that computer.
         name: &'w str,
     },
 }
@@ -166,7 +167,8 @@ pub enum SessionWord<'w> {
 /// The computers of a server, as surfaces ask for them.
 #[async_trait]
 pub trait ComputerDirectory: Send + Sync {
-    /// Returns the place that a name means; `None` if no computer has it here.
+    /// Returns the computer that a name means; `None` if this computer knows no computer of that
+    /// name.
     fn place_of(&self, name: &str) -> Option<ComputerPlace>;
     /// Returns this computer; `None` if it has no id yet.
     fn own(&self) -> Option<PairedComputer>;
@@ -178,13 +180,13 @@ pub trait ComputerDirectory: Send + Sync {
     fn presence(&self, computer: &PairedComputer) -> (ComputerState, Option<Timestamp>);
     /// Returns this computer and those that are paired with it.
     async fn computers(&self) -> ComputersStatus;
-    /// Makes an invitation for another computer: one line, worth one use for ten minutes. Gives
-    /// this computer its id first, if it has none.
+    /// Makes an invitation for another computer: one line, which can be used once within ten
+    /// minutes. If this computer has no id yet, it gets one first.
     ///
     /// # Errors
     /// [`ComputerError`]; no invitation is open then.
     async fn invite(&self, new: NewComputer) -> Result<String, ComputerError>;
-    /// Joins a line that another computer printed.
+    /// Joins with a line that another computer printed.
     ///
     /// # Errors
     /// [`ComputerError`]; the computers are not paired then.
@@ -194,11 +196,12 @@ pub trait ComputerDirectory: Send + Sync {
     /// # Errors
     /// [`ComputerError::Off`].
     fn must_be_on(&self) -> Result<(), ComputerError>;
-    /// Lets this computer exchange rows and questions again, after its log was restored. Returns
-    /// false if it does so already.
+    /// Puts this computer on after its log was restored, so that it exchanges rows and questions
+    /// again. Returns false if it is on already.
     ///
     /// # Errors
-    /// [`ComputerError::NotKept`]; the computers stay off then.
+    /// [`ComputerError`]. If only the start of the exchange failed, the computer counts as on
+    /// nevertheless.
     async fn resume(&self) -> Result<bool, ComputerError>;
     /// Asks a computer, and waits some seconds for its answer.
     ///
@@ -209,16 +212,17 @@ pub trait ComputerDirectory: Send + Sync {
         computer: &PairedComputer,
         question: RemoteQuestion,
     ) -> Result<RemoteAnswer, ComputerError>;
-    /// Ends the pair with a computer: its key is deleted. Returns false if there is none.
+    /// Ends the pair with a computer, and deletes its key. Returns false if the two are not paired.
     ///
     /// # Errors
-    /// [`ComputerError::NotKept`]; the pair is kept then.
+    /// [`ComputerError`]. The pair has ended nevertheless if only a step after the deletion of the
+    /// key failed, such as deleting the rows for that computer.
     async fn forget(&self, name: &str) -> Result<bool, ComputerError>;
 }
 
 impl dyn ComputerDirectory {
-    /// Asks a computer for the session that a word means there, to bring it into a conversation of
-    /// this one: a link, or another.
+    /// Asks a computer which of its sessions a word means, to bring that session into a
+    /// conversation of this computer. `link` is true if the conversation is a link.
     ///
     /// # Errors
     /// [`ComputerError::Away`], [`ComputerError::Off`] or [`ComputerError::Refused`].

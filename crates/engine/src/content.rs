@@ -1,10 +1,11 @@
-//! The changes of one event as one JSON object, as events are written for clients.
+//! The changes of one event as one JSON object, in the form in which events are written for
+//! clients.
 
 use serde_json::{Map, Value, json};
 
-/// Merges entries into one object, in order. Lists of names under one key are joined. If values
-/// under one key each concern a different participant, the key holds the first, for clients that
-/// know only that, and the key with an `s` holds all. Otherwise the last value wins.
+/// Merges entries into one object, in order. Lists of names under one key are joined. If each value
+/// under a key concerns one participant, the key holds the first value, for clients that know only
+/// that, and the key with an `s` holds all of them. In all other cases the last value wins.
 pub fn together(entries: impl IntoIterator<Item = (&'static str, Value)>) -> Map<String, Value> {
     let mut content = Map::new();
     for (key, mut value) in entries {
@@ -30,7 +31,7 @@ fn names(value: &mut Value) -> Option<&mut Vec<Value>> {
     if value.is_array() { value.as_array_mut() } else { value.get_mut("targets")?.as_array_mut() }
 }
 
-/// True if each value under this key concerns one participant, or one outside target.
+/// True if a value under this key concerns one participant, or one target outside the conversation.
 fn is_of_one(key: &str) -> bool {
     matches!(key, "invite" | "uninvite" | "bind" | "unbind")
 }

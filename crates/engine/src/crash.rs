@@ -4,7 +4,8 @@
 
 use moothall_kernel::event::RecordedEvent;
 
-/// All points of a conversation, in the order in which it passes them. A test aborts at each.
+/// All points of a conversation, in the order in which a conversation passes them. A test aborts at
+/// each.
 pub const POINTS: &[&str] = &[
     "before_parse",
     "after_parse",
@@ -57,7 +58,7 @@ pub const POINTS: &[&str] = &[
     "after_checkpoint",
 ];
 
-/// The points of sessions in terminals. A test of their own aborts at each.
+/// The points of sessions in terminals. A separate test aborts at each.
 pub const TERMINAL_POINTS: &[&str] = &[
     "session_kept",
     "program_in_terminal",
@@ -75,12 +76,12 @@ pub const TERMINAL_POINTS: &[&str] = &[
     "session_ending",
 ];
 
-/// The points of the outbox. Those of notes are passed by handlers that write notes.
+/// The points of the outbox. Only handlers that write notes pass the points of notes.
 pub const OUTBOX_POINTS: &[&str] =
     &["delivery_taken", "before_note", "after_note", "delivery_carried"];
 
-/// The points of rows between computers, in the order in which a row passes them: at its sender, at
-/// its receiver, and at its sender again; and those of what rows bring about.
+/// The points of rows between computers. First come the points that a row passes, in order: at its
+/// sender, at its receiver, and at its sender again. Then come the points of the effects of rows.
 pub const COMPUTER_POINTS: &[&str] = &[
     "row_posted",
     "row_read",
@@ -94,11 +95,11 @@ pub const COMPUTER_POINTS: &[&str] = &[
     "link_joined",
 ];
 
-/// The points of opening a new data folder, or one in an older format. A test of their own aborts
+/// The points of opening a new data folder, or a folder in an older format. A separate test aborts
 /// at each.
 pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
 
-/// The points of deleting a conversation. A test of their own aborts at each.
+/// The points of deleting a conversation. A separate test aborts at each.
 pub const DELETION_POINTS: &[&str] =
     &["before_delete_append", "after_delete_append", "deletion_erasing", "deletion_erased"];
 
@@ -138,7 +139,7 @@ pub fn before_append(events: &[RecordedEvent]) {
         .for_each(|(before, _)| point(before));
 }
 
-/// Passes the points of a batch that was appended and not yet announced.
+/// Passes the points of a batch that was appended and is not announced yet.
 #[cfg(feature = "crash-points")]
 pub fn after_append(events: &[RecordedEvent]) {
     events
@@ -184,7 +185,7 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
     }
 }
 
-/// Returns the point after the append of an event that another computer brought about.
+/// Returns the point after the append of an event that another computer caused.
 #[cfg(feature = "crash-points")]
 fn across(event: &moothall_kernel::event::Event) -> Option<&'static str> {
     use moothall_kernel::event::Event;
@@ -197,7 +198,7 @@ fn across(event: &moothall_kernel::event::Event) -> Option<&'static str> {
     }
 }
 
-/// Returns the maximum number of pages of the log. A test writes it into the file that
+/// Returns the maximum number of pages of the log. A test writes the number into the file that
 /// `MOOTHALL_PAGES_MAX_FILE` names.
 #[cfg(feature = "crash-points")]
 pub fn pages_max() -> Option<u64> {
@@ -211,8 +212,8 @@ pub fn pages_max() -> Option<u64> {
     None
 }
 
-/// True if a test lifts the limits of calls to other products, with `MOOTHALL_UNLIMITED`: it sends
-/// more in a minute than they take in a day.
+/// True if a test sets `MOOTHALL_UNLIMITED` to lift the limits of calls to other products. Such a
+/// test sends more in a minute than these limits allow in a day.
 #[cfg(feature = "crash-points")]
 pub fn is_unlimited() -> bool {
     std::env::var_os("MOOTHALL_UNLIMITED").is_some()

@@ -130,7 +130,8 @@ impl Hall {
         residents: Arc<dyn MoveIn>,
     ) -> Result<Hall, HallError> {
         let inner = Inner::new(parts, residents.clone());
-        // Before a stream is live: its charges would be read from the ledger and count twice.
+        // This comes before a stream is live. Otherwise the charges of a live stream would be read
+        // from the ledger too, and count twice.
         inner.restore_budgets().await?;
         residents.move_in(WeakHall::of(&inner)).await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
@@ -174,13 +175,13 @@ impl Hall {
         self.inner.standing().registry()
     }
 
-    /// Replaces the agents and the default settings. Running turns end with the agent with which
-    /// they began. Each participant whose agent has changed or was removed is told so before its
-    /// next turn.
+    /// Replaces the agents and the default settings. A running turn ends with the agent with which
+    /// it began. Live conversations record the changed facts of their participants before the next
+    /// turns of these participants; other conversations do so when they are loaded.
     pub async fn replace(&self, registry: Registry, defaults: Policy) {
         self.inner.standing().replace(registry, defaults);
         for queue in self.inner.directory.queues() {
-            // A stream that unloads meanwhile reads the registry when it is loaded again.
+            // A stream that is unloaded in the meantime reads the registry when it is loaded again.
             let _ = queue.send(Request::Refresh).await;
         }
     }
@@ -188,7 +189,7 @@ impl Hall {
     /// Creates a conversation. Its id is a new UUID of version 7.
     ///
     /// # Errors
-    /// [`HallError`]; no conversation was created then.
+    /// [`HallError`]. No conversation was created then, but after `Failed` the outcome is unknown.
     pub async fn create(
         &self,
         name: String,
@@ -220,8 +221,8 @@ impl Hall {
     /// Submits a command. The answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace. After any other error nothing
-    /// was decided.
+    /// [`HallError`]. After `Rejected` the words may be in the trace. After `Failed` the outcome is
+    /// unknown, and a retry with the same key tells it. After any other error nothing was decided.
     pub async fn submit(
         &self,
         stream: &StreamId,
@@ -234,8 +235,8 @@ impl Hall {
         self.inner.submit(stream, command, idempotency).await
     }
 
-    /// Submits a command together with deliveries. They are committed with its events, and each is
-    /// made once, also if the command is retried with its key.
+    /// Submits a command together with deliveries. They are committed with its events. If the
+    /// command is retried with its key, no delivery is committed a second time.
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`]. After an error no delivery is committed.
@@ -249,7 +250,8 @@ impl Hall {
         self.inner.submit_owing(stream, command, idempotency, OwedItems { hops: 0, owed }).await
     }
 
-    /// Commits deliveries of a stream, once for a key.
+    /// Commits deliveries of a stream without a command. A second call with the same key commits
+    /// nothing.
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`]. After an error no delivery is committed.
@@ -262,11 +264,11 @@ impl Hall {
         self.inner.owe(stream, owed, key).await
     }
 
-    /// Submits a command that needs consent. `condition` names the principal that is asked and
-    /// the time limit, and `asker` asks. The
-    /// conversation is not blocked meanwhile. If the idempotency key was used before, the caller
-    /// gets the earlier answer, and the question is not asked again. A waiting request is not
-    /// persisted: after a restart a retry with its key asks again.
+    /// Submits a command that needs consent. `condition` names the principal that is asked and the
+    /// time limit, and `asker` asks. The conversation is not blocked while the question is open. If
+    /// the idempotency key was used before, the caller gets the earlier answer, and the question is
+    /// not asked again. A waiting request is not stored, so a retry with its key asks again after a
+    /// restart.
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`]; also `Rejected` if consent was refused
@@ -291,8 +293,8 @@ impl Hall {
             .await
     }
 
-    /// Submits an engine command, for parts of the server that report on a conversation's own work.
-    /// Surfaces and channels use [`Hall::submit`].
+    /// Submits an engine command. It is for parts of the server that report on a conversation's own
+    /// work; surfaces and channels use [`Hall::submit`].
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`].
@@ -339,7 +341,7 @@ impl Hall {
         self.view(stream, forecast).await?
     }
 
-    /// Returns the command that makes words visible that were kept in the trace.
+    /// Returns the command that publishes words that the trace holds.
     ///
     /// # Errors
     /// [`HallError`] if the event does not exist or cannot be read.
@@ -365,9 +367,9 @@ impl Hall {
         Ok(ClientCommand::Publish { seq, kept: Box::new(kept), by })
     }
 
-    /// Returns one page of events after a position: at most `limit`, and at most
-    /// [`crate::ports::PAGE_BYTES_MAX`] bytes. The next page begins after [`Page::through`]; the
-    /// last one does not move it.
+    /// Returns one page of events after a position: at most `limit` events, and at most
+    /// [`crate::ports::PAGE_BYTES_MAX`] bytes. The next page begins after [`Page::through`]. After
+    /// the last page, a read returns a page whose `through` does not advance.
     ///
     /// # Errors
     /// [`HallError`] if the stream does not exist or cannot be read.
@@ -462,7 +464,7 @@ impl Hall {
         self.inner.changes.subscribe()
     }
 
-    /// Sets the presence of a participant. Without `details` the earlier ones are kept.
+    /// Sets the presence of a participant. Without `details` the earlier details stay.
     ///
     /// # Errors
     /// [`HallError`] if the stream does not exist or has too many presences.
@@ -512,8 +514,8 @@ impl Hall {
         })
     }
 
-    /// Registers the delivery handler for targets of this kind. Existing deliveries to them are
-    /// made as well.
+    /// Registers the handler that makes deliveries to targets of this kind, including deliveries
+    /// that wait already.
     ///
     /// # Errors
     /// [`HallError`] if the deliveries cannot be read.
@@ -525,9 +527,9 @@ impl Hall {
         Ok(self.inner.outbox.register(kind, handler).await?)
     }
 
-    /// Stops taking commands and starting turns. Queued commands are committed and turns in this
-    /// process may end, for at most `within`. Cancels nothing. Programs in terminals and remote
-    /// clients keep running, and the drain does not wait for them.
+    /// Stops accepting commands and starting turns. Then waits, for at most `within`, until the
+    /// queued commands are committed and the turns in this process have ended. Cancels nothing.
+    /// Does not wait for programs in terminals and remote clients, which keep running.
     pub async fn drain(&self, within: Millis) {
         self.inner.stop_taking();
         let queues = self.inner.directory.queues();

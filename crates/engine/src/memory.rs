@@ -30,8 +30,7 @@ mod upkeep;
 
 const CLOSED: &str = "the log is closed";
 
-/// A log that lives as long as its value. It does everything that a durable log does, except
-/// survive.
+/// A log that is lost when its value is dropped. In everything else it works like a durable log.
 #[derive(Debug, Default)]
 pub struct MemoryLog {
     tables: Mutex<Tables>,
@@ -59,13 +58,13 @@ impl MemoryLog {
         Self { id: LogId(id), ..self }
     }
 
-    /// Returns a copy that has another id, as a restored backup has one.
+    /// Returns a copy that has another id, like a restored backup.
     pub fn restored(&self) -> Self {
         Self { tables: Mutex::new(self.tables().clone()), id: LogId::default() }
     }
 
-    /// Appends an event of a kind that this version does not know, as a newer version would have
-    /// written it. Requires a stream that has begun; ignored otherwise.
+    /// Appends an event of a kind that this version does not know, like one that a newer version
+    /// wrote. Does nothing if the stream has not begun.
     pub fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str) {
         if let Some(stream) = self.tables().streams.get_mut(stream).filter(|stream| stream.began())
         {
@@ -73,8 +72,8 @@ impl MemoryLog {
         }
     }
 
-    /// Gives the log's lease to another process, for tests. Until it expires on the
-    /// [`SystemClock`], other owners cannot acquire a stream.
+    /// Gives the log's lease to another process, for tests. Other owners cannot acquire a stream
+    /// until it expires on the [`SystemClock`].
     pub fn lease(&self, lease: Lease) {
         self.tables().lease = Some(lease);
     }
@@ -111,7 +110,7 @@ struct Tables {
     rooms: BTreeSet<(SessionId, StreamId)>,
 }
 
-/// A stream. It may have a writer before it begins; readers see it from its first event on.
+/// A stream. It may have a writer before it begins. Readers see it after its first event.
 #[derive(Clone, Debug, Default)]
 struct Stream {
     epoch: Epoch,
@@ -195,8 +194,8 @@ impl Stream {
             .for_each(|entry| *entry = Entry::Erased { ts: entry.ts() });
     }
 
-    /// Returns at most `limit` messages before a position, the newest first; fewer if they are
-    /// larger than a page, but at least one.
+    /// Returns at most `limit` messages before a position, the newest first. Returns fewer if they
+    /// are larger than a page, but at least one.
     fn messages_before(&self, before: Seq, limit: usize) -> Vec<RecordedEvent> {
         let earlier = &self.entries[..self
             .entries
@@ -227,8 +226,8 @@ impl Stream {
         known.flat_map(Event::erases).any(|seq| seq <= head)
     }
 
-    /// Stores a snapshot unless [`EventLog::put_snapshot`] refuses such a one. Returns true if it
-    /// was stored.
+    /// Stores a snapshot, unless one of the reasons in [`EventLog::put_snapshot`] forbids it.
+    /// Returns true if it was stored.
     fn put(&mut self, snapshot: Snapshot) -> bool {
         let behind = self.head().0.checked_sub(snapshot.head.0).filter(|_| snapshot.head > Seq(0));
         let fits = behind.is_some_and(|behind| behind <= SNAPSHOT_BEHIND_MAX)
@@ -245,7 +244,8 @@ impl Stream {
     }
 
     /// Returns the page after a position: at most `limit` events, and fewer if they are larger than
-    /// a page, but at least one. Leaves out erased events, and notes the first of a newer version.
+    /// a page, but at least one. Leaves out erased events, and notes the first event of a newer
+    /// version.
     fn page(&self, after: Seq, limit: usize) -> Page {
         let mut page = Page { through: after, ..Page::default() };
         let skip = usize::try_from(after.0).unwrap_or(usize::MAX);
@@ -387,7 +387,7 @@ impl Tables {
         deliveries
     }
 
-    /// Releases what a deleted stream holds beside its events: claims, marks, rooms and commands.
+    /// Removes a deleted stream's claims, marks and rooms, and the commands in its deliveries.
     fn let_go(&mut self, stream: &StreamId) {
         self.claims.retain(|_, claim| claim.stream != *stream);
         self.marks.retain(|(_, marked), _| marked != stream);
@@ -406,7 +406,7 @@ impl Tables {
         if found.is_deleted() { Err(LogError::Deleted(id.clone())) } else { Ok(found) }
     }
 
-    /// Takes or releases a claim. A release is ignored if another stream holds it.
+    /// Takes or releases a claim. A release is ignored if another stream holds the claim.
     fn change(&mut self, stream: &StreamId, change: ClaimChange) {
         match change {
             ClaimChange::Take(claim) => {
@@ -451,7 +451,7 @@ impl Tables {
         self.in_order.iter().filter_map(|id| Some((id, self.streams.get(id)?.catalog.as_ref()?)))
     }
 
-    /// Returns a page of the streams in the order of their creation, as the filter selects them.
+    /// Returns a page of the streams that the filter selects, in the order of their creation.
     /// Deleted streams are left out.
     fn list(&self, filter: &ListFilter) -> ListPage {
         let mut page = ListPage::default();
@@ -534,7 +534,7 @@ impl EventLog for MemoryLog {
         }
     }
 
-    /// Does nothing: the append has erased them already.
+    /// Does nothing, because the append has erased their content already.
     async fn erase_deleted(&self) -> Result<(), LogError> {
         Ok(())
     }

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// A computer that is paired with this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairedComputer {
-    /// Its id, for good.
+    /// Its id, which never changes.
     pub id: ComputerId,
-    /// Its name here.
+    /// The name that this computer has for it.
     pub name: String,
 }
 
@@ -32,7 +32,7 @@ pub struct RemoteSession {
     pub started_at: Timestamp,
 }
 
-/// The reason for which a request about computers failed, as a sentence for people.
+/// The reason why a request about computers failed, as a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComputerError {
     /// The server has no computers at all.
@@ -47,10 +47,10 @@ pub enum ComputerError {
     /// The computers are paired already, or a name is taken.
     #[error("{0}")]
     Taken(String),
-    /// The computer is not there, or does not answer.
+    /// The computer is not connected, or does not answer.
     #[error("{name} is away{}", since.map(|at| format!(" since {at}")).unwrap_or_default())]
     Away {
-        /// Its name here.
+        /// The name that this computer has for it.
         name: String,
         /// Time at which it was last seen, since this server started.
         since: Option<Timestamp>,
@@ -61,20 +61,20 @@ pub enum ComputerError {
          sent after it. To put them on: `moothall computers resume`."
     )]
     Off,
-    /// The computer refuses what it is asked.
+    /// The computer refuses the request.
     #[error("{name}: {}", refusal.message)]
     Refused {
-        /// Its name here.
+        /// The name that this computer has for it.
         name: String,
         /// Its reason.
         refusal: RemoteRefusal,
     },
-    /// The book of computers cannot be read or written.
+    /// The file of computers cannot be read or written.
     #[error("The computers cannot be kept: {0}")]
     NotKept(String),
 }
 
-/// The reason for which a computer refuses what another asks of it.
+/// The reason why a computer refuses the request of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteRefusal {
     /// The kind of the reason.
@@ -89,13 +89,13 @@ pub struct RemoteRefusal {
 pub enum RemoteRefusalKind {
     /// The computer does not give that right.
     NotAllowed,
-    /// No session there has that name or id.
+    /// No session of the computer has that name or id.
     SessionNotFound,
     /// The session has ended.
     SessionEnded,
     /// The request is not possible.
     Invalid,
-    /// A kind of a newer program, or a fault there.
+    /// A kind that only a newer program knows, or a fault of the computer.
     #[serde(other)]
     Other,
 }

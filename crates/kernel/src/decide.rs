@@ -48,31 +48,32 @@ pub(crate) struct Decider<'a> {
     pub(crate) out: Vec<RecordedEvent>,
     /// Charges for the events in `out`, in their order.
     pub(crate) charges: Vec<Charge>,
-    /// Refused words that are only counted.
+    /// Refused words whose text is not stored: they are only counted.
     pub(crate) unkept: Option<DroppedWords>,
 }
 
 /// The result of deciding a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// Events to append, also if the command is rejected: refused words are kept, for instance. For
-    /// an accepted command the first event is its answer. Empty if nothing had to change.
+    /// Events to append. A rejected command may have events too, for instance to store its refused
+    /// words. For an accepted command the first event is its answer. Empty if nothing had to
+    /// change.
     pub events: Vec<RecordedEvent>,
     /// `Ok` if the command is accepted, otherwise the rejection.
     pub outcome: Result<(), Rejection>,
     /// Charges for the events, in their order.
     pub charges: Vec<Charge>,
-    /// Refused words that are only counted, because too many were kept lately. The caller adds them
-    /// up and returns the sum in [`Facts::unkept`](crate::model::command::Facts::unkept).
+    /// Refused words that are only counted, because too many were stored lately. The caller adds
+    /// them up and returns the sum in [`Facts::unkept`](crate::model::command::Facts::unkept).
     pub unkept: Option<DroppedWords>,
 }
 
-/// Words that were refused and are not kept.
+/// Refused words whose text is not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedWords {
     /// The participant who wrote them.
     pub participant: ParticipantId,
-    /// Length of the words.
+    /// Length of the words, in bytes.
     pub bytes: u64,
 }
 
@@ -105,8 +106,8 @@ impl Conversation {
         Decision { events, outcome, charges, unkept }
     }
 
-    /// Returns the time limit of a turn, counted from its start. A hosted turn is judged by the
-    /// limits of its own conversation. (Rulings 12 and 35.)
+    /// Returns the time limit of a turn, counted from its start. A hosted turn has [`HOSTED_MAX`]
+    /// here, because the limits of its own conversation apply to it. (Rulings 12 and 35.)
     pub fn limit_of(&self, turn: &crate::model::state::Turn) -> Millis {
         if turn.is_hosted() {
             return HOSTED_MAX;
@@ -364,7 +365,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Archives the conversation first, so that its turns end as they do on archiving.
+    /// Deletes the conversation. Archives it first, so that its turns end as they do on archiving.
     fn delete(&mut self, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         if !self.state.archived {
@@ -413,6 +414,8 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Records the downtime of the server, so that the clocks of open turns, of requests and of a
+    /// gathering stand still for it. Without any of these, records nothing.
     fn shift_clock(&mut self, downtime: Millis) {
         let asked = self.state.requests_asked().next().is_some();
         let waits =
@@ -489,8 +492,8 @@ impl Decider<'_> {
         actor.human || (self.state.is_human(&actor.id) && !self.state.muted.contains(&actor.id))
     }
 
-    /// True if the actor may decide about kinds as a person: with a proof, or as `user`, whom local
-    /// mode takes at their word.
+    /// True if the actor may decide as a person who else is a person: with a proof, or as `user`,
+    /// whom local mode takes at their word.
     pub(crate) fn is_person(&self, actor: &Actor) -> bool {
         self.is_human(actor) && (actor.proven || actor.id.as_str() == ParticipantId::USER)
     }

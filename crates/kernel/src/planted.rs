@@ -97,7 +97,7 @@ pub enum Bug {
     RestoredSenderGoesOn,
     /// A restarted server seals with the keys and the counter of its former start.
     NonceTwice,
-    /// A turn for another computer that waits is covered by an answer in the home of its session.
+    /// An answer in the home of a session covers a waiting turn of another computer.
     HostedMerged,
     /// An offer of a turn that is open already is taken again.
     HostedTwice,

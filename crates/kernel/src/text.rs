@@ -176,7 +176,7 @@ pub fn is_empty_looking(text: &str) -> bool {
 }
 
 /// Removes CSI, OSC, DCS, SOS, PM and APC sequences, in their seven- and eight-bit forms,
-/// terminated or not.
+/// terminated or not, and other escapes of ESC and one character.
 pub fn strip_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -214,7 +214,8 @@ pub fn strip_escapes(text: &str) -> String {
 /// character that it cannot contain.
 fn skip_csi(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     while let Some(c) = chars.peek().copied() {
-        // Left in place: a line end or a letter of another script belongs to the text.
+        // The character stays, because a line end or a letter of another script belongs to the
+        // text.
         if !(' '..='~').contains(&c) {
             return;
         }
@@ -265,9 +266,9 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns a text of about `bytes_max`, with the excess left out of its middle. A line in its place
-/// says so. That line and the next are indented by two spaces, so that neither passes for the
-/// beginning of something.
+/// Returns a text of about `bytes_max`, with the excess left out of its middle. A line in place of
+/// the excess gives its length. That line and the beginning of the last part are indented by two
+/// spaces, so that neither passes for the beginning of another message.
 pub fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
     /// Room for that line.
     const NOTE_BYTES: usize = 72;

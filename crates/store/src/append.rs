@@ -21,7 +21,7 @@ use crate::snapshots;
 /// Time from a claim's lapse to its removal by an append. Until then a stream whose clock is behind
 /// may still look it up.
 const SWEPT_AFTER: Millis = Millis::from_secs(3600);
-/// Maximum number of claims removed by one append, so that no append pays for a day's worth.
+/// Maximum number of claims removed by one append, so that no append removes those of a whole day.
 const SWEPT_AT_ONCE: i64 = 64;
 
 /// Appends all batches in order. A rejected batch rejects them all.
@@ -336,8 +336,8 @@ pub(crate) fn advance(
     Ok(moved)
 }
 
-/// Removes the words of a command that will not be submitted again, and the claim that kept it from
-/// counting twice.
+/// Removes the words of a command that will not be submitted again. Also removes the claim by which
+/// a repeated submission had no effect.
 pub(crate) fn forget_command(conn: &Connection, id: u64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET command = NULL WHERE id = ?1 AND command IS NOT NULL";
     if conn.prepare_cached(sql)?.execute([int(id)])? == 1 {

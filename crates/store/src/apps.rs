@@ -14,7 +14,7 @@ use crate::rows::int;
 
 const COLUMNS: &str = "id, name, agent, since FROM apps";
 
-/// Gives an app to the first agent that requests it.
+/// Gives an app to the first agent that requests it. If another agent has the app, nothing changes.
 fn hold(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, Refusal> {
     match find(conn, &app.id)? {
         Some(held) if held.agent == app.agent => Ok(AppHold::Yes),
@@ -23,7 +23,8 @@ fn hold(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold,
     }
 }
 
-/// Gives an app to an agent, even if another agent has it.
+/// Gives an app to an agent, even if another agent has it, and records that. An agent with
+/// [`APPS_MAX`] other apps gets no more.
 fn give(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, Refusal> {
     let sql = "SELECT count(*) FROM apps WHERE agent = ?1 AND id <> ?2";
     let others: i64 = conn
@@ -40,7 +41,7 @@ fn give(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold,
     Ok(AppHold::Yes)
 }
 
-/// Takes an app from its agent. Returns false if it had none.
+/// Takes an app from its agent, and records that. Returns false if no agent had it.
 fn free(conn: &Connection, id: &str, entry: &AuditEntry) -> Result<bool, Refusal> {
     let was_held = conn.prepare_cached("DELETE FROM apps WHERE id = ?1")?.execute([id])? > 0;
     if was_held {

@@ -272,6 +272,7 @@ impl Walk {
         self.fault(&rows, "missing from the record");
     }
 
+    /// Adds a fault if the chain does not end at the newest row that was recorded.
     fn end(&mut self, newest: Option<(u64, Chain)>) {
         match newest {
             None => self.fault("the newest", "the number of the newest row is missing"),

@@ -56,6 +56,7 @@ pub(crate) fn register(
     Ok(RegisterOutcome::Yes)
 }
 
+/// Returns the number and the size of all cards, and the number of those made in the last hour.
 fn count(conn: &Connection, now: Timestamp) -> rusqlite::Result<CardCount> {
     let sql = "SELECT count(*), coalesce(sum(length(CAST(name AS BLOB)) + coalesce(length(CAST(description AS BLOB)), 0)), 0),
         count(*) FILTER (WHERE created_at > ?1 AND created_at <= ?2) FROM agent_cards";
@@ -103,7 +104,7 @@ fn is_taken(conn: &Connection, card: &AgentCard) -> rusqlite::Result<bool> {
     conn.prepare_cached(sql)?.query_row(params![card.name, card.id.as_str()], |row| row.get(0))
 }
 
-/// Gives an agent its owner, once.
+/// Gives a registered agent an owner, if it has none. Says if it has this or another owner already.
 pub(crate) fn claim(
     conn: &Connection,
     claim: &TokenHash,
@@ -125,7 +126,8 @@ pub(crate) fn claim(
     }
 }
 
-/// Returns the cards with these words, each once, in the order of the words.
+/// Returns the cards whose id or name is one of these words, each card once, in the order of the
+/// words.
 pub(crate) fn with(
     conn: &Connection,
     by: Word,
@@ -147,7 +149,7 @@ pub(crate) fn with(
     Ok(cards)
 }
 
-/// Returns the cards of one owner, oldest first.
+/// Returns the cards of one owner, oldest first, at most [`CARDS_LISTED_MAX`].
 pub(crate) fn of(conn: &Connection, owner: &str) -> rusqlite::Result<Vec<AgentCard>> {
     let sql = format!("SELECT {COLUMNS} WHERE owner = ?1 ORDER BY created_at, key LIMIT ?2");
     let mut statement = conn.prepare_cached(&sql)?;

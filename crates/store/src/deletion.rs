@@ -63,7 +63,7 @@ pub(crate) fn is_left(conn: &Connection) -> rusqlite::Result<bool> {
     conn.prepare_cached(UNERASED)?.exists([])
 }
 
-/// Erases one piece. Returns false if none was left.
+/// Erases one piece of the contents of deleted streams. Returns false if none was left.
 pub(crate) fn erase_some(conn: &Connection) -> Result<bool, Refusal> {
     let place = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
     let Some((key, head)) = conn.prepare_cached(UNERASED)?.query_row([], place).optional()? else {

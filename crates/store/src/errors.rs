@@ -129,8 +129,8 @@ fn probe(dir: &Path) -> io::Result<()> {
     probed(written, fs::remove_file(&path))
 }
 
-/// Returns the first error. A file that was never created cannot be removed, and the reason for the
-/// former decides.
+/// Returns the error of the write if there is one, or else that of the removal. A file that was
+/// never created cannot be removed, so the error of the write tells more.
 fn probed(written: io::Result<()>, removed: io::Result<()>) -> io::Result<()> {
     written.and(removed)
 }

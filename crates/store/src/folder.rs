@@ -71,7 +71,7 @@ pub enum OpenError {
     },
 }
 
-/// Returns whether a process holds the lock of a data folder. Creates nothing.
+/// Returns true if a process holds the lock of a data folder. Creates nothing.
 ///
 /// # Errors
 /// The folder cannot be read, for example because it belongs to another user.

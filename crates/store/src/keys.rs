@@ -117,6 +117,7 @@ fn mark_revoked(
     returned(conn, &sql, params![id.as_str(), at.millis(), all])
 }
 
+/// Runs a change of tokens, and returns the ids of the tokens that it changed.
 fn returned(
     conn: &Connection,
     sql: &str,
@@ -142,7 +143,7 @@ pub(crate) fn mark_revoked_of(
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Revokes a token and its descendants.
+/// Revokes a token and the descendants that `descent` includes. Records that, if any was revoked.
 pub(crate) fn revoke(
     conn: &Connection,
     id: &TokenId,
@@ -165,7 +166,8 @@ fn recorded(
     Ok(revoked)
 }
 
-/// Revokes the open invitations into a conversation that a principal made or that are for it.
+/// Revokes the open invitations into a conversation that a principal made, and those for the
+/// principal.
 fn cancel_invitations(
     conn: &Connection,
     stream: &StreamId,
@@ -189,7 +191,7 @@ pub(crate) fn note_use(conn: &Connection, id: &TokenId, at: Timestamp) -> Result
 /// Returns the token with this hash.
 ///
 /// # Errors
-/// Its row or that of its principal is damaged: it may allow more than it did.
+/// The row of the token or of its principal is damaged, and may allow more than before.
 pub(crate) fn token(conn: &Connection, hash: &TokenHash) -> Result<Option<Token>, LogError> {
     let sql = format!("SELECT {COLUMNS} WHERE t.hash = ?1");
     let found = conn

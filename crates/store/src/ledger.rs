@@ -17,7 +17,7 @@ const COUNT: &str = "INSERT INTO usage (hour, stream, agent, caused_by, turns, u
     input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
     cost_micros = cost_micros + excluded.cost_micros";
 
-/// Adds the charges of a stream's events. Charges for the same row are written once.
+/// Adds the charges of a stream's events. Charges of the same row are added up before the write.
 pub(crate) fn count(conn: &Connection, stream: i64, charges: &[Charge]) -> Result<(), Refusal> {
     let same = |a: &Charge, b: &Charge| {
         (a.hour, &a.account.agent, &a.account.by) == (b.hour, &b.account.agent, &b.account.by)
@@ -170,7 +170,8 @@ pub(crate) fn raises(
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Returns streams with events from before the table existed, and their heads then.
+/// Returns streams with events from before the table of costs existed, and their heads at that
+/// time.
 pub(crate) fn uncounted(conn: &Connection, limit: usize) -> rusqlite::Result<Vec<(StreamId, Seq)>> {
     let sql = "SELECT s.id, u.head FROM usage_uncounted u JOIN streams s ON s.key = u.stream ORDER BY u.stream DESC LIMIT ?1";
     let mut statement = conn.prepare_cached(sql)?;
@@ -180,7 +181,8 @@ pub(crate) fn uncounted(conn: &Connection, limit: usize) -> rusqlite::Result<Vec
     rows.collect()
 }
 
-/// Counts the events from before the table existed, once per stream.
+/// Counts the events of a stream from before the table of costs existed. A second call for the same
+/// stream changes nothing.
 pub(crate) fn count_old(
     conn: &Connection,
     stream: &StreamId,

@@ -67,7 +67,7 @@ impl SqliteLog {
     /// opens even without a usable index, and with too little free space for the reserve.
     pub(crate) fn open_with_queue(dir: &Path, queue: usize) -> Result<SqliteLog, OpenError> {
         let folder = Folder::take(dir)?;
-        // Check before SQLite opens the file: it would silently drop the frames behind a damaged
+        // Check before SQLite opens the file: it would silently drop the frames after a damaged
         // one.
         loss::refuse(dir)?;
         let path = folder.log_file()?;
@@ -117,6 +117,7 @@ impl SqliteLog {
         self.write_as(Kind::Synced, work).await
     }
 
+    /// Runs a write with a requirement on its commit. Waits for room in the queue.
     pub(crate) async fn write_as<T: Send + 'static>(
         &self,
         kind: Kind,

@@ -93,8 +93,8 @@ fn doubt_all(conn: &Connection, why: &str) -> Result<(), Refusal> {
     settle(conn, "target GLOB ?1 || ':*'", scheme, DeliveryState::Unknown, why).map(drop)
 }
 
-/// Settles the open rows that meet a condition on `?1`, and removes their commands. Returns their
-/// number.
+/// Settles the open rows that meet a condition on `?1`, and removes their commands. Returns the
+/// number of these rows.
 fn settle(
     conn: &Connection,
     condition: &str,

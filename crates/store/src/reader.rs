@@ -1,5 +1,5 @@
-//! Reads through a few connections of their own. Each runs one short transaction at a time, outside
-//! the async threads.
+//! Reads through a few connections that only read. Each runs one short transaction at a time,
+//! outside the async threads.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -96,14 +96,14 @@ pub(crate) struct StreamPosition {
     pub(crate) kind: String,
 }
 
-/// Returns the place of a readable stream.
+/// Returns the position of a stream that has events and was not deleted.
 pub(crate) fn place(conn: &Connection, stream: &StreamId) -> Result<StreamPosition, LogError> {
     let place = any_place(conn, stream)?;
     deletion::refuse(stream, &place.kind)?;
     Ok(place)
 }
 
-/// Returns the place of a stream, even if it was deleted.
+/// Returns the position of a stream that has events, even if it was deleted.
 pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<StreamPosition, LogError> {
     let sql = "SELECT key, head, chain, kind FROM streams WHERE id = ?1 AND head > 0";
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
@@ -135,7 +135,8 @@ pub(crate) fn row_fault(stream: &StreamId, error: rusqlite::Error) -> LogError {
     }
 }
 
-/// Reads events and checks each against the chain. A damaged event rejects the whole page.
+/// Reads a page of events after a position, and checks each event against the chain. A damaged
+/// event rejects the whole page.
 pub(crate) fn page(
     conn: &Connection,
     stream: &StreamId,
@@ -165,7 +166,7 @@ pub(crate) fn page_at(
     page_after(conn, stream, place, after, link, limit)
 }
 
-/// Reads a page behind an event whose link is known.
+/// Reads a page after an event whose link is known.
 pub(crate) fn page_after(
     conn: &Connection,
     stream: &StreamId,
@@ -429,7 +430,8 @@ pub(crate) fn pending_deliveries(
         .collect()
 }
 
-/// Returns the newest deliveries to a target, in any state.
+/// Returns the newest deliveries to a target in any state, newest first; with `before`, those with
+/// smaller ids.
 pub(crate) fn of_target(
     conn: &Connection,
     target: &str,

@@ -1,8 +1,8 @@
 //! Disk space reserved for a start on a full disk.
 //!
 //! A log that was not closed needs space for the index of its write-ahead log before it can be
-//! read. A full disk has none. So a file of that size is kept beside the log while there is space,
-//! and removed when there is none.
+//! read. A full disk has no such space. So a file of that size is beside the log while there is
+//! space, and is removed when there is none.
 
 use std::fs;
 use std::path::Path;

@@ -80,8 +80,8 @@ INSERT INTO meta (key, value) VALUES ('format', '1');
 /// must not open the log.
 const STEPS: [&str; 2] = [KEYS, audit::CHAINED];
 
-/// First format with checksums for rows beside the log. SQL functions that earlier versions lack
-/// keep these checksums.
+/// First format with checksums for rows beside the log. Earlier versions lack the SQL functions
+/// that compute these checksums.
 const SUMMED: u32 = 3;
 
 /// Format 2: credentials and rights. A version without it would check no rights.

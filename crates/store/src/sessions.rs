@@ -25,6 +25,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))
 }
 
+/// Notes that the session `caller` waits for the session `target`.
 pub(crate) fn listen(
     conn: &Connection,
     target: &SessionId,
@@ -36,6 +37,7 @@ pub(crate) fn listen(
     Ok(())
 }
 
+/// Ends the wait of the session `caller` for the session `target`.
 pub(crate) fn unlisten(
     conn: &Connection,
     target: &SessionId,
@@ -52,6 +54,7 @@ pub(crate) fn listeners(conn: &Connection, target: &SessionId) -> rusqlite::Resu
     conn.prepare_cached(sql)?.query_map([target.as_str()], caller)?.collect()
 }
 
+/// Notes a conversation that a session is in or made.
 pub(crate) fn enter(
     conn: &Connection,
     session: &SessionId,
@@ -62,6 +65,7 @@ pub(crate) fn enter(
     Ok(())
 }
 
+/// Removes a conversation from those of a session.
 pub(crate) fn leave(
     conn: &Connection,
     session: &SessionId,

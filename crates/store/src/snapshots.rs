@@ -93,8 +93,8 @@ pub(crate) fn stored(conn: &Connection, stream: &StreamId) -> Result<Option<Snap
     if row.is_whole(link) { Ok(Some(row.snapshot)) } else { Err(damaged(row.snapshot.head)) }
 }
 
-/// Stores a snapshot. Returns false if it is older than the stored one, too large, too far behind
-/// the head, or may contain erased words.
+/// Stores a snapshot. Returns false if it is not newer than the stored one of the same version, is
+/// too large or too far behind the head, has no event at its head, or may contain erased words.
 pub(crate) fn put(
     conn: &Connection,
     stream: &StreamId,

@@ -215,7 +215,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Checks one row of a covered table before its contents are used.
+/// Checks one row of a covered table before its contents are used. A missing row is not an error.
 ///
 /// # Errors
 /// [`LogError::DamagedRow`]; any error on reading the row.
@@ -307,6 +307,7 @@ pub(crate) fn walk(conn: &Connection, verified: &mut Verification) {
     verified.unchecked.extend(UNCOVERED.map(|(table, effect)| format!("{table} ({effect})")));
 }
 
+/// Adds the result of a walk over one table: as checked, as unchecked, or as a fault.
 fn take(verified: &mut Verification, table: &str, walked: Result<Option<u64>, LogError>) {
     match walked {
         Ok(Some(rows)) => verified.tables.push(CheckedTable { table: table.to_owned(), rows }),

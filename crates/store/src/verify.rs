@@ -19,8 +19,8 @@ const STRIDE: usize = 1000;
 /// Maximum number of reported faults in the file's own structure.
 const FAULTS_TOLD: u32 = 20;
 
-/// Walks the whole log. Anything that cannot be read is a fault, and the walk continues behind it.
-/// It ends early only if rows of the catalog cannot be read at all.
+/// Walks the whole log. Anything that cannot be read is a fault, and the walk continues after it.
+/// The walk ends early only if rows of the catalog cannot be read at all.
 pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
     let mut verified = Verification {
@@ -48,8 +48,8 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
     }
 }
 
-/// Checks the tables beside the log in one read transaction, because their rows and sums belong
-/// together.
+/// Checks the tables beside the log in one read transaction, because the rows of a table and its
+/// checksums must be read in the same state.
 async fn walk_beside(verified: &mut Verification, readers: &Arc<Readers>) {
     let walked = readers.read(|conn| {
         let mut found = Verification::default();
@@ -65,7 +65,7 @@ async fn walk_beside(verified: &mut Verification, readers: &Arc<Readers>) {
     }
 }
 
-/// Checks one stream.
+/// Checks one stream, and adds its events and faults to the result.
 async fn take(verified: &mut Verification, readers: &Arc<Readers>, entry: Entry) {
     verified.streams += 1;
     match entry.listed {

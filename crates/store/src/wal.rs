@@ -4,7 +4,7 @@
 //!
 //! SQLite uses the frames before the first mismatch and ignores the rest. After a power cut this is
 //! right: a write may be torn anywhere, and leftover older frames have another salt. But a
-//! mismatched frame with a later commit behind it was intact once.
+//! mismatched frame was intact once if commits follow it.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -60,7 +60,7 @@ fn read(mut file: impl Read) -> io::Result<WalFindings> {
         let fits =
             own && header.order.sum(header.order.sum(sum, &frame[..8]), &frame[FRAME..]) == stored;
         frames.take(at, fits, own, word(&frame, 0), word(&frame, 4));
-        // The check goes on from the stored sum, so that intact frames behind a broken one are
+        // The check goes on from the stored sum, so that intact frames after a broken one are
         // found.
         sum = stored;
         at += frame.len() as u64;
@@ -69,9 +69,9 @@ fn read(mut file: impl Read) -> io::Result<WalFindings> {
 }
 
 /// Reports damage at byte 0 if the header was damaged after its frames were written. SQLite ignores
-/// all frames behind an invalid header. A header that was torn while a new log began over old
-/// frames differs from their salts in both halves. A header with local damage still has at least
-/// one half.
+/// all frames after an invalid header. If the header was torn while a new log began over old
+/// frames, both halves of its salt differ from theirs. If the header has local damage, at least one
+/// half is still equal.
 fn read_without_header(mut file: impl Read, header: &[u8; HEADER]) -> io::Result<WalFindings> {
     let mut frame = [0; FRAME];
     let belongs = fill(&mut file, &mut frame)?
@@ -87,6 +87,7 @@ struct Header {
 }
 
 impl Header {
+    /// Reads a header; `None` if its first word, its page size or its checksum is wrong.
     fn of(bytes: &[u8; HEADER]) -> Option<Self> {
         let magic = word(bytes, 0);
         let order = if magic & 1 == 1 { Order::Big } else { Order::Little };
@@ -142,8 +143,8 @@ struct Frames {
 }
 
 impl Frames {
-    /// Takes the next frame. `fits`: its checksum follows from the previous frame. `own`: it has
-    /// the salts of this log and is not left over from an earlier one.
+    /// Takes the next frame. `fits` is true if its checksum follows from the previous frame. `own`
+    /// is true if it has the salts of this log, and is not left over from an earlier one.
     fn take(&mut self, at: u64, fits: bool, own: bool, page: u32, size: u32) {
         let ends = own && size > 0;
         match (self.broken, fits) {

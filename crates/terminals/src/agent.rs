@@ -37,6 +37,7 @@ impl Terminal {
         Self { sessions, place: Arc::new(Mutex::new(place)) }
     }
 
+    /// Sends mail to the session of the participant. Without a session, the mail is dropped.
     fn tell(&self, mail: Mail) {
         if let Some(handle) =
             lock(&self.place).session.as_ref().and_then(|session| self.sessions.handle_of(session))

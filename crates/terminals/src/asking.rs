@@ -22,7 +22,8 @@ const LOOK_WITHIN: Duration = Duration::from_secs(5);
 
 impl Sessions {
     /// Checks a session's question against its terminal before a person answers it. An outdated
-    /// question is withdrawn when this returns, unless the look took more than [`LOOK_WITHIN`].
+    /// question is withdrawn when this returns, unless the terminal could not be read or the look
+    /// took more than [`LOOK_WITHIN`].
     pub(crate) async fn see_question(&self, stream: &StreamId, permission: &PermissionId) {
         let Ok(hall) = self.hall() else { return };
         let wanted = permission.clone();

@@ -58,7 +58,7 @@ impl Terms {
     }
 }
 
-/// `[sessions]`: what the operator says of all sessions.
+/// The section `[sessions]`: the operator's settings for all sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionsConfig {
@@ -87,7 +87,7 @@ impl SessionsConfig {
 }
 
 /// The beginnings of checkpoint prompts: reminders to continue that a program's surroundings send
-/// by themselves. The answer to one crosses no link and counts for nothing.
+/// by themselves. The answer to a checkpoint crosses no link and counts for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Checkpoints(Vec<String>);

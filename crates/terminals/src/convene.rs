@@ -66,7 +66,8 @@ impl UndoRecord {
     }
 }
 
-/// A guard that marks a saga as in progress in this process, even if the caller cancels.
+/// A guard that marks a saga as in progress in this process. Its drop ends the mark, also if the
+/// caller cancels.
 struct SagaGuard<'a> {
     sagas: &'a Sagas,
     undoing: UndoRecord,
@@ -83,7 +84,7 @@ impl Sessions {
     /// for it are ended.
     ///
     /// # Errors
-    /// [`SessionError`]; all steps are undone then.
+    /// [`SessionError`]. All steps are undone then. If the undoing failed too, it is retried later.
     pub async fn convene(&self, new: ConversationPlan) -> Result<StreamId, SessionError> {
         let ConversationPlan { title, policy, by, joining, others, claims, gathering, keep } = new;
         let under_way = self.begin_saga(&joining, true)?;
@@ -102,7 +103,7 @@ impl Sessions {
     /// Brings all invited sessions into a conversation, or none. Returns them in their order.
     ///
     /// # Errors
-    /// [`SessionError`]; all steps are undone then.
+    /// [`SessionError`]. All steps are undone then. If the undoing failed too, it is retried later.
     pub(crate) async fn bring_in(
         &self,
         stream: &StreamId,
@@ -218,7 +219,8 @@ impl Sessions {
         let (own, fresh) = (started.clone(), undoing.fresh);
         let came = move |state: &Conversation| {
             let mut sessions = state.participants().iter().filter_map(session_of);
-            // Only the saga brings sessions into a new conversation. Others may have some already.
+            // Only the saga brings sessions into a new conversation. An older conversation may have
+            // sessions already.
             sessions.any(|session| fresh || own.contains(&session))
         };
         match hall.view(stream, came).await {

@@ -50,11 +50,12 @@ pub(super) struct DirectoryState {
     pub(super) archived: Mutex<BTreeSet<StreamId>>,
     /// Serializes the giving of names and the making of links.
     pub(super) making: tokio::sync::Mutex<()>,
-    /// Participants for whom a session is being started.
+    /// Participants for whom a session is being started, and ended sessions that are being resumed
+    /// or are giving up their places.
     pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
     /// Names of sessions whose programs are being started.
     pub(super) reserved: ReservedNames,
-    /// Permissions whose program is being started.
+    /// Permissions whose request is being carried out.
     pub(super) running_requests: Mutex<BTreeSet<PermissionId>>,
     pub(super) sagas: Sagas,
 }
@@ -191,7 +192,7 @@ impl Sessions {
     /// prefers the living one, else the newest.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] if the word fits more than one.
+    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] if the word begins several ids.
     pub fn find(&self, word: &str) -> Result<Status, SessionError> {
         self.find_among(word, &|_| true)
     }
@@ -228,7 +229,7 @@ impl Sessions {
         self.handles().contains_key(stream)
     }
 
-    /// Returns a living session.
+    /// Returns a living session, or an error that gives the reason of its end.
     pub(super) fn living(&self, id: &SessionId) -> Result<Arc<SessionHandle>, SessionError> {
         let handle = self.handle_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         match handle.session() {
@@ -249,7 +250,8 @@ impl Sessions {
     /// Starts a program in a terminal of its own, with a home to talk to it in.
     ///
     /// # Errors
-    /// [`SessionError`]; no program runs then.
+    /// [`SessionError`]. No program runs then, unless only the terminal could not be stored. Then
+    /// the program runs until the next start of the server, which ends it.
     pub async fn start(&self, new: NewSession) -> Result<Status, SessionError> {
         self.start_once(new, None).await
     }
@@ -258,7 +260,8 @@ impl Sessions {
     /// time.
     ///
     /// # Errors
-    /// [`SessionError`]; no program runs then.
+    /// [`SessionError`]. No program runs then, unless only the terminal could not be stored. Then
+    /// the program runs until the next start of the server, which ends it.
     pub async fn start_once(
         &self,
         new: NewSession,
@@ -325,8 +328,8 @@ impl Sessions {
         }
     }
 
-    /// Checks a start as far as possible in advance; returns the working folder. A start that is
-    /// refused here leaves nothing behind.
+    /// Checks a start as far as possible in advance; returns the working folder. If a start is
+    /// refused here, there is nothing to undo.
     pub(super) fn check_start(&self, new: &NewSession) -> Result<PathBuf, SessionError> {
         let host = self.host()?;
         let cwd = match new.cwd.as_os_str().is_empty() {
@@ -343,7 +346,7 @@ impl Sessions {
     }
 
     /// Returns the outcome of an earlier request with this key. After a failed start, the request
-    /// may run again but without the key: the home of the failed start has taken it.
+    /// may run again, but without the key, because the home of the failed start has used the key.
     pub(super) async fn started_before(
         &self,
         key: Option<Idempotency>,
@@ -471,6 +474,7 @@ impl Sessions {
         Ok((session, reserved))
     }
 
+    /// Stores the terminal of a session, and starts the session's task.
     pub(crate) async fn register_session(
         &self,
         session: &mut Session,

@@ -10,11 +10,12 @@ use moothall_kernel::ids::StreamId;
 
 use crate::directory::Sessions;
 
-/// The reason given for their end.
+/// The reason given for the end of such a program.
 const WITH_ITS_GATHERING: &str = "the gathering that it was started for is over";
 
 impl Sessions {
-    /// Ends the programs of a gathering that has just closed.
+    /// Ends the programs that were started for a gathering, if these events close the gathering, or
+    /// archive or erase its conversation.
     pub(super) fn end_with_gathering(&self, stream: &StreamId, events: &[RecordedEvent]) {
         let is_over = events.iter().any(|recorded| {
             let closed = matches!(
@@ -46,6 +47,7 @@ impl Sessions {
         }
     }
 
+    /// Ends, in tasks of their own, the living sessions that were started for a gathering.
     fn end_started_for(&self, gathering: &StreamId) {
         let Ok(hall) = self.hall() else { return };
         let all = self.list(false).into_iter();

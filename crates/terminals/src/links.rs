@@ -115,8 +115,8 @@ impl Sessions {
         });
     }
 
-    /// Updates the key of a link to its current members. If they already have a link, that one
-    /// stays and this one is closed. (Ruling 27.)
+    /// Updates the key of a link to its current members. If these members already have a link of
+    /// their own, their own link stays and `stream` is closed. (Ruling 27.)
     async fn rekey(&self, stream: &StreamId) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let keys = hall.view(stream, |state| {
@@ -171,7 +171,7 @@ impl Sessions {
     /// Makes a link, or returns the one with exactly these members.
     ///
     /// # Errors
-    /// [`SessionError`]; no link was made then.
+    /// [`SessionError`]. No link was made then, unless only a step after its creation failed.
     pub async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError> {
         let _making = self.shared.making.lock().await;
         let sessions = self.members_of(&new)?;
@@ -199,7 +199,7 @@ impl Sessions {
         if let Some(stream) = self.link_with_key(&key).await? {
             return Ok((self.link_of(&stream).await?, LinkState::Reused));
         }
-        // One that all members on its own computer have left.
+        // A link that all members on its own computer have left may have exactly these members.
         if let Some(first) = sessions.first()
             && let Some(link) = self.joined_of(&first.id, &key).await?
         {
@@ -281,7 +281,7 @@ impl Sessions {
         Ok(sessions)
     }
 
-    /// Returns the asker as a conversation knows it.
+    /// Returns the actor that a conversation records for the asker.
     pub(super) fn actor(&self, asker: &Asker) -> Result<Actor, SessionError> {
         match asker {
             Asker::Actor(actor) => Ok(actor.clone()),
@@ -382,7 +382,7 @@ impl Sessions {
     }
 
     /// Records the end of a session: it leaves its links and its gathering, its home is archived,
-    /// and waits for it are removed.
+    /// its open requests are withdrawn, and all waits for it and by it are removed.
     pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
         let leave = StreamCommand::Leave { at: address_of(session) };
         let gathering = self.gathering_of(&session.id).await?;
@@ -435,8 +435,8 @@ pub(crate) fn invite_as(invite: Invite, session: &Session, member: &Member) -> I
     nickname_as(invite, session.name.as_str(), member)
 }
 
-/// Returns the link that a conversation is: its members are the participants that are sessions.
-/// `waits_for` stays empty here.
+/// Reads a conversation as a link. The participants that are sessions are its members. The caller
+/// fills `waits_for`.
 fn link_in(state: &Conversation) -> Link {
     let members = state.participants().iter().filter_map(|participant| {
         let address = participant.address.as_ref().filter(|address| address.kind == ADDRESS)?;

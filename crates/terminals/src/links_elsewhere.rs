@@ -1,7 +1,8 @@
-//! Links that live on other computers, and the parts of links with members there.
+//! Links that live on other computers, and links of this computer with members on others.
 //!
-//! A link lives on one computer, its home ([`home_of`]). Each other computer knows it by the homes
-//! of its own sessions in it: they have joined it. (Rulings 34 and 35.)
+//! A link lives on one computer, its home ([`home_of`]). Another computer knows the link only from
+//! its own sessions: the home conversation of each records that the session has joined the link.
+//! (Rulings 34 and 35.)
 
 use std::collections::BTreeSet;
 
@@ -76,8 +77,9 @@ impl Sessions {
         &self,
         of: Option<&SessionId>,
     ) -> Result<Vec<JoinedMember>, SessionError> {
-        // Without other computers, not every home is read for them. The home of one session is:
-        // its reports may come before the computers are opened.
+        // Without paired computers, the homes of all sessions need not be read. The home of one
+        // given session is read always, because its reports may come before the computers are
+        // opened.
         if of.is_none() && !self.has_computers()? {
             return Ok(Vec::new());
         }
@@ -118,8 +120,8 @@ impl Sessions {
         links.into_iter().find(|link| link.id == *id).ok_or(SessionError::NoLink)
     }
 
-    /// Ends a link of another computer for all its members. Here it ends at once: nothing more of
-    /// it is typed. Its home hears of it later. (Ruling 35.)
+    /// Ends a link of another computer for all its members. On this computer the link ends at once:
+    /// nothing more of it is typed. The home of the link learns of the end later. (Ruling 35.)
     ///
     /// # Errors
     /// [`SessionError`].
@@ -147,7 +149,8 @@ impl Sessions {
         Ok(link)
     }
 
-    /// Ends a membership here, and owes the home of the link what follows there, in one append.
+    /// Ends a session's membership in a link of another computer, and owes `row` to that computer,
+    /// in one append.
     async fn part(
         &self,
         member: &JoinedMember,
@@ -173,7 +176,8 @@ impl Sessions {
         Ok(rows.collect())
     }
 
-    /// Makes a link with members on other computers, at its home.
+    /// Makes a link with members on other computers, or returns the one with exactly these members.
+    /// The home of the link, which may be this computer, makes it.
     ///
     /// # Errors
     /// [`SessionError`]; no link was made then, as far as this computer knows.
@@ -205,7 +209,7 @@ impl Sessions {
         self.propose(&*directory, (own, home), (new, key), sessions).await
     }
 
-    /// Returns the link of another computer whose members are those of a key, if a session here has
+    /// Returns the link of another computer with exactly the members of a key, if the session has
     /// joined one.
     ///
     /// # Errors
@@ -224,20 +228,22 @@ impl Sessions {
     }
 
     /// Ends the links of other computers that a session has joined and that are doubles: members
-    /// left them, and those that remain have a link already. The computer of the remaining members
-    /// with the smallest id decides, because a link of these members is made there. One that lives
-    /// there stays, else the oldest. (Ruling 34.)
+    /// left such a link, and the remaining members have another link already. Among the computers
+    /// of the remaining members, the one with the smallest id decides, because a new link of these
+    /// members would live there. The link that lives on the deciding computer stays. Without such a
+    /// link, the oldest one stays. (Ruling 34.)
     pub(crate) fn begin_ending_doubles(&self, session: &SessionId) {
         let Ok(hall) = self.hall() else { return };
         let (own, session) = (self.clone(), session.clone());
         hall.spawn(async move {
             if let Err(error) = own.end_doubles(&session).await {
-                // The next change of a link that it has joined retries this.
+                // The next change of a link that the session has joined retries this.
                 tracing::warn!(%session, %error, "a second link of the same members stays open");
             }
         });
     }
 
+    /// Ends the doubles for which this computer decides: see [`Sessions::begin_ending_doubles`].
     async fn end_doubles(&self, session: &SessionId) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let Some(own) = hall.computers().and_then(|directory| directory.own()) else {
@@ -268,7 +274,7 @@ impl Sessions {
     }
 
     /// Asks the home of a link to make it, and waits until the sessions here have joined it. `key`
-    /// is the one of its members.
+    /// is the key of the link's members.
     async fn propose(
         &self,
         directory: &dyn ComputerDirectory,
@@ -309,8 +315,9 @@ impl Sessions {
         Ok((self.link_elsewhere(&stream).await?, state))
     }
 
-    /// Returns the members of a link but one: by their ids, or on other computers by their names,
-    /// as they are written here.
+    /// Returns the members of a link except `but`. A session of this computer is named by its id, a
+    /// session of another computer as `name@computer`, with the name that this computer has for the
+    /// other.
     pub(crate) fn recipients(&self, link: &Link, but: &SessionId) -> Vec<SessionId> {
         let directory = self.hall().ok().and_then(|hall| hall.computers());
         let label = |computer: &str| directory.as_ref()?.with_id(&ComputerId::new(computer));
@@ -325,8 +332,8 @@ impl Sessions {
         link.members.iter().filter(|member| member.session != *but).map(word).collect()
     }
 
-    /// True if a session shares a link with a session of another computer, which is named by its
-    /// id or name there.
+    /// True if a session shares a link with a session of another computer. `word` is the other
+    /// session's id, or its name on that computer.
     ///
     /// # Errors
     /// [`SessionError`] if a conversation cannot be read.

@@ -31,11 +31,11 @@ pub(super) enum Mail {
     Permit(PermissionId, Option<PermissionAnswer>),
     /// A request to interrupt the program. The reply names the turn that the caller must cancel.
     Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
-    /// Keystrokes of a person, or the release of the terminal. The reply is the time at which it is
-    /// released without more.
+    /// Keystrokes of a person, or the release of the terminal. The reply is the time at which the
+    /// terminal is released if no more requests come; `None` after a release.
     Type(Actor, TypingRequest, oneshot::Sender<Result<Option<Timestamp>, SessionError>>),
-    /// The end of the session's claim to its old place in this link: it is back in the link, or the
-    /// link was closed.
+    /// The end of the session's claim to its old place in this link: the session is back in the
+    /// link, or the link was closed.
     PlaceUsed(StreamId),
     /// A request to end the session, for this reason.
     End(String, oneshot::Sender<Result<(), SessionError>>),

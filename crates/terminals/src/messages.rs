@@ -44,7 +44,7 @@ impl Sessions {
     /// Sends words to a session, at its home or over a link with the sender.
     ///
     /// # Errors
-    /// [`SessionError`]; no words were posted then.
+    /// As for [`Sessions::send_once`].
     pub async fn send(&self, message: Message) -> Result<SendResult, SessionError> {
         self.send_once(message, None).await
     }
@@ -52,7 +52,8 @@ impl Sessions {
     /// Sends words to a session, at most once per key.
     ///
     /// # Errors
-    /// [`SessionError`]; no words were posted then, unless only the closing of the link failed.
+    /// [`SessionError`]. No words were posted then, unless only the closing of the link failed. A
+    /// link that was made for the words stays.
     pub async fn send_once(
         &self,
         message: Message,
@@ -129,7 +130,8 @@ impl Sessions {
         self.post(link, post, key).await
     }
 
-    /// Posts words. If a guard or a Stop holds them back, they are kept and the answer says so.
+    /// Posts words. If a guard or a Stop holds the words back, the trace has them, and the outcome
+    /// says so.
     async fn post(
         &self,
         stream: &StreamId,
@@ -150,7 +152,7 @@ impl Sessions {
     }
 
     /// Closes the smallest link of the two, or of the receiver if the sender is not a session. The
-    /// words, if there are any, are posted there first. Without such a link nothing happens.
+    /// words, if there are any, are posted there first. Without such a link, nothing is posted.
     async fn close_between(
         &self,
         message: Message,
@@ -233,7 +235,7 @@ impl Sessions {
         self.hall()?.store().sessions.unlisten(target, caller).await.map_err(log_error)
     }
 
-    /// Notifies the waiting sessions that a session finished its turn: once for each message. A
+    /// Notifies the waiting sessions that a session finished its turn, and ends their waits. A
     /// session that gets the words over a link is not notified and keeps waiting. (Ruling 24.)
     pub(super) async fn tell_listeners(
         &self,
@@ -263,7 +265,8 @@ impl Sessions {
                 Idempotency { principal: "moothall:hook".into(), key, fingerprint: String::new() };
             hall.owe(&session.id, owed, once).await?;
         }
-        // Last: if a step fails, the report comes again, and its listeners must still be known.
+        // Last, because after a failed step the report comes again, and its listeners must still be
+        // stored.
         for caller in callers {
             book.unlisten(&session.id, &caller).await.map_err(log_error)?;
         }
@@ -285,9 +288,9 @@ impl Sessions {
         Ok(())
     }
 
-    /// Returns the questions to a session and its words, from the conversations that the reader
-    /// reaches. At a home out of reach, returns only the reader's own words and the answers to
-    /// them.
+    /// Returns the messages to a session and the session's own words, from the conversations that
+    /// the reader reaches. At a home out of reach, returns only the reader's own words and the
+    /// answers to them.
     ///
     /// # Errors
     /// [`SessionError`] if the session does not exist or cannot be read.
@@ -355,8 +358,8 @@ impl Sessions {
     }
 
     /// Returns the session's words in a conversation and the messages it answered. In a link, adds
-    /// all messages that it took; at its home, all messages. With `with`, only the words between
-    /// the two.
+    /// all messages that the session took; at its home, all messages. With `with`, returns only the
+    /// reader's words and the session's answers to them.
     async fn lines_in(
         &self,
         stream: &StreamId,
@@ -441,6 +444,7 @@ impl LinkReader<'_> {
     }
 }
 
+/// Returns a message as a line; `None` for other events and for erased words.
 fn line(stream: &StreamId, message: &RecordedEvent) -> Option<SessionLine> {
     let Event::Posted(posted) = &message.event else { return None };
     let (from, text) = (posted.from.clone(), posted.body.clone());

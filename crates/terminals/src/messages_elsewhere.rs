@@ -17,8 +17,10 @@ use crate::links_elsewhere::is_elsewhere;
 use crate::messages::{PostOutcome, finished};
 
 impl Sessions {
-    /// Sends words to a session of another computer over the link of the two, or over their
-    /// smallest link, which is then closed. Returns `None` if they have no such link.
+    /// Sends words to a session of another computer over the link of exactly the two. With
+    /// `close_link`, sends the words, if there are any, over the smallest link that has both
+    /// sessions, and then closes that link. Returns `None`, and does nothing, if no such link
+    /// exists.
     ///
     /// # Errors
     /// [`SessionError`]; no words were said then, unless only the closing failed.
@@ -58,8 +60,8 @@ impl Sessions {
         }))
     }
 
-    /// Says words in a link as a session that is a member. The home of a link on another computer
-    /// posts them when it gets them.
+    /// Says words in a link as a session that is a member. If the link lives on another computer,
+    /// the words are owed to that computer, which posts them later.
     ///
     /// # Errors
     /// [`SessionError`]; no words were said then.

@@ -54,8 +54,9 @@ impl Sessions {
         Ok(names.into_iter().map(|(name, _)| NameLook::of(&name)).collect())
     }
 
-    /// Returns the given name, or an error if it is not free. Without one, returns the client's
-    /// name, with the first free number behind it if the name alone is taken.
+    /// Returns the given name, or an error if the name is invalid or not free. Without a name,
+    /// returns the client's name, followed by the first free number if the name alone is taken. A
+    /// client whose name is not a valid id gets `session` instead.
     pub(super) async fn free_name(
         &self,
         client: &str,
@@ -91,8 +92,8 @@ impl Sessions {
     }
 }
 
-/// Returns an invitation with the name, number and role of a member. `own` is the name that it has
-/// without them.
+/// Returns an invitation with the name, number and role of a member. `own` is the session's own
+/// name; a member with that name gets no nickname.
 pub(crate) fn nickname_as(mut invite: Invite, own: &str, member: &Member) -> Invite {
     invite.profile.nickname = member.name.clone().filter(|name| name != own);
     invite.profile.roles = member.role.clone().map(|role| vec![role]);

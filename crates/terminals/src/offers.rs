@@ -20,7 +20,8 @@ impl Sessions {
             false => query.folder.clone(),
         };
         let folders = host.folders(&query.client, &folder).await.map_err(|fault| match fault {
-            // The caller named a folder that cannot be read, and nothing stands in its way.
+            // The host refuses only a folder that cannot be read, so the fault is in the caller's
+            // request.
             HostFault::Refused(why) => SessionError::Invalid(why),
             other => host_error(other),
         })?;

@@ -98,6 +98,7 @@ impl Runner {
             .ok_or_else(|| HostFault::Gone("The session's program has not started yet.".into()))
     }
 
+    /// Reads the screen, and its newest `lines` with the history if they are wanted.
     async fn see(&self, lines: Option<usize>) -> Option<PaneContent> {
         let view = self.view().await?;
         let tail = match (lines, self.pane()) {
@@ -328,6 +329,7 @@ impl Runner {
         usage
     }
 
+    /// Returns the milliseconds for which a turn was worked on; 0 if it cannot be read.
     async fn worked(&self, key: &TurnKey) -> u64 {
         let Some(hall) = self.hall() else { return 0 };
         let (turn, now) = (key.turn, hall.now());
@@ -337,7 +339,8 @@ impl Runner {
         worked.await.unwrap_or_default().0
     }
 
-    /// Posts words outside any turn at home and in every link of the session, once each.
+    /// Posts words outside any turn, at home and in every link of the session. The conversation
+    /// `except` and the link of the turn `hosted` have the words already.
     async fn cross(
         &self,
         id: &str,
@@ -413,8 +416,8 @@ impl Runner {
         owed
     }
 
-    /// Returns the row that takes words to a link of another computer. Members that read them in
-    /// another link are named, as in a link of this computer.
+    /// Returns the row that takes words to a link of another computer. The row names the members
+    /// that read the words in another link.
     fn owed_elsewhere(
         &self,
         text: &str,
@@ -504,7 +507,7 @@ impl Runner {
     }
 
     /// Withdraws a question asked outside turns. Such a question has no deadline, so a failed
-    /// withdrawal is retried in a task of its own until it succeeds.
+    /// withdrawal is retried in a task of its own until it is committed or rejected.
     async fn withdraw_in_no_turn(
         &self,
         stream: &StreamId,
@@ -558,7 +561,7 @@ impl Runner {
 
 /// The conversations that the words of a report reach.
 struct WordReach {
-    /// Those of all computers that receive words of the report.
+    /// The conversations, on this and on other computers, that receive words of the report.
     crossed: Vec<StreamId>,
     /// The turn of another computer that the report ends.
     hosted: Option<HostedKey>,

@@ -37,7 +37,7 @@ impl Sessions {
     /// looked up only after a person allows the request, so that the asker cannot probe for names.
     ///
     /// # Errors
-    /// [`SessionError`]; no question is asked then.
+    /// [`SessionError`]. No question is asked then, unless only the reading of its id failed.
     pub async fn ask_talk(
         &self,
         own: &SessionId,
@@ -127,7 +127,9 @@ impl Sessions {
         self.shared.running_requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Links the asker with the named session, and posts its first words there.
+    /// Links the asker with the named session, and posts the asker's first words in the link. If
+    /// the session is on a computer that is away or allows no link, sends it the words without a
+    /// link.
     async fn talk_allowed(
         &self,
         stream: &StreamId,

@@ -34,7 +34,7 @@ impl Sessions {
     /// links whose other members live are reopened.
     ///
     /// # Errors
-    /// [`SessionError`]; no program runs then.
+    /// [`SessionError`]. The program does not run then, unless only a step after its start failed.
     pub async fn resume(&self, id: &SessionId, by: &Actor) -> Result<ResumedSession, SessionError> {
         let handle = self.handle_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         let of = self.begin_change_of(&handle)?;
@@ -216,8 +216,8 @@ impl Sessions {
         Ok(links)
     }
 
-    /// Returns the sessions for which a closed link waits: a living session still has its place
-    /// there.
+    /// Returns the sessions for which a closed link waits; empty if no living session has a place
+    /// in it.
     pub(super) fn waits_of_link(&self, link: &Link) -> Vec<SessionId> {
         let has_place = |status: &Status| place_in(&status.session, &link.id).is_some();
         if link.active || !self.list(false).iter().any(has_place) {
@@ -464,8 +464,8 @@ fn lives(session: &Session) -> bool {
     session.ended.is_none() && session.pane.is_some()
 }
 
-/// True if a link waits for a session that still has its place there: one that ended with the
-/// computer, or the last one that left the link.
+/// True if a link waits for a session: its program does not run, it has a place in the link, and it
+/// ended with the computer or is still a member, because it was the last one to end.
 fn is_waited_for(session: &Session, link: &StreamId, here: &BTreeSet<SessionId>) -> bool {
     let is_due = session.lost || here.contains(&session.id);
     is_due && !lives(session) && place_in(session, link).is_some()

@@ -85,8 +85,8 @@ impl Sessions {
         }
     }
 
-    /// Rejects a start if the agent has reached its limit. Sessions count for the root of their
-    /// line of starters.
+    /// Rejects a start by an agent if [`FAMILY_MAX`] of its sessions live. Sessions count for the
+    /// root of their line of starters. People have no such limit.
     pub(super) fn check_family(&self, starter: &Starter) -> Result<(), SessionError> {
         let root = self.root_of(starter.clone());
         if matches!(root, Starter::Person(_)) {

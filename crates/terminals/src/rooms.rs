@@ -111,7 +111,7 @@ impl Sessions {
     }
 
     /// Tracks leaving sessions before the commit, so that a removed session never reaches later
-    /// words.
+    /// words. Forgets the last screens of all sessions if an event erases words.
     pub(crate) async fn before_commit(
         &self,
         stream: &StreamId,
@@ -143,8 +143,10 @@ impl Sessions {
         self.handles().values().for_each(|handle| handle.forget_screen());
     }
 
-    /// Tracks joining sessions after the commit and before the caller gets its answer. `state` is
-    /// the conversation before the events.
+    /// Applies committed events to the sessions, before the caller gets its answer: updates the
+    /// known links and archived conversations, ends the programs of a closed gathering, brings
+    /// answers to programs, and tracks joining sessions. `state` is the conversation before the
+    /// events.
     pub(crate) async fn after_commit(
         &self,
         stream: &StreamId,
@@ -168,8 +170,8 @@ impl Sessions {
         }
     }
 
-    /// Returns the sessions that an event brings into its conversation: the invited ones, and the
-    /// creator.
+    /// Returns the sessions that an event brings into its conversation: the invited sessions, or
+    /// the living session that created it.
     fn joined_sessions(&self, event: &RecordedEvent) -> Vec<SessionId> {
         if let Event::Created { by, .. } = &event.event {
             return self.living_named(by).into_iter().collect();

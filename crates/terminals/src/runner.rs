@@ -205,8 +205,8 @@ impl Runner {
         self.tell(input).await;
     }
 
-    /// Handles a report. After a report of a prompt, saves which conversation of the program to
-    /// resume.
+    /// Handles a report. After a report of a prompt, saves the id of the program's conversation for
+    /// a resume.
     async fn hear(
         &mut self,
         hook: Hook,
@@ -246,6 +246,7 @@ impl Runner {
         }
     }
 
+    /// Returns the time of the hall, and the steady time since the task began.
     fn now(&self) -> Now {
         let wall = self.hall().map(|hall| hall.now()).unwrap_or_default();
         Now {
@@ -269,6 +270,8 @@ impl Runner {
         }
     }
 
+    /// Sends a reply to its waiting caller. A reply without a waiting caller of its kind is
+    /// dropped.
     pub(super) fn answer(&mut self, id: RequestId, reply: Reply) {
         match (self.waiting.remove(&id), reply) {
             (Some(Waiter::Hook(to)), Reply::Heard(heard)) => drop(to.send(heard)),
@@ -323,8 +326,7 @@ impl Runner {
         }
     }
 
-    /// Returns the row of a turn. Used if an earlier process began the turn, or if the caller does
-    /// not know the row's number.
+    /// Returns the row of a turn, for callers that do not have its number, as after a restart.
     async fn row_of(&self, key: &TurnKey) -> Option<u64> {
         self.pending_prompts(|pending| pending == key).await.first().map(|(row, ..)| *row)
     }
@@ -358,10 +360,10 @@ impl Runner {
         }
     }
 
-    /// Ends the session and gives up its places in links. A program that was started here is ended
-    /// first, and after an error in that the session lives on. An adopted program keeps running.
+    /// Ends the session and gives up its places in links. A program that the server started is
+    /// ended first. If that fails, the session lives on. An adopted program keeps running.
     async fn end(&mut self, why: &str) -> Result<(), SessionError> {
-        // Kept for people: the terminal goes with the program.
+        // This look stores the last screen for people, because the terminal ends with the program.
         self.view().await;
         if let Some(pane) =
             self.session.pane.clone().filter(|_| self.session.origin == Origin::Started)
@@ -373,13 +375,14 @@ impl Runner {
         Ok(())
     }
 
-    /// Ends the session of a program that ended by itself. Its places in links are kept.
+    /// Ends the session of a program that ended by itself. The session keeps its places in links.
     pub(super) async fn end_exited_session(&mut self, why: &str) {
         self.ended_showing(why, why).await;
     }
 
-    /// Ends the session with `shown`, its last screen, kept for readers with access to it. Its
-    /// turns end with the reason alone, because all members of a conversation read that.
+    /// Ends the session, which keeps its places in links. `shown` is the reason with the last lines
+    /// of the screen, stored for readers with access to the session. Its turns end with `why`
+    /// alone, because all members of a conversation read that.
     pub(super) async fn ended_showing(&mut self, why: &str, shown: &str) {
         let here = self.sessions.places_in_links(&self.session.id).await;
         self.session.left.retain(|left| here.iter().all(|place| place.link != left.link));

@@ -21,7 +21,7 @@ impl Sessions {
     /// repeated request that still waits gets the same permission.
     ///
     /// # Errors
-    /// [`SessionError`]; no question is asked then.
+    /// [`SessionError`]. No question is asked then, unless only the reading of its id failed.
     pub async fn ask_start(
         &self,
         thread: Option<&StreamId>,

@@ -1,4 +1,4 @@
-//! The tag behind the words typed into a terminal. When the program reports a prompt, its tag names
+//! The tag after the words typed into a terminal. When the program reports a prompt, its tag names
 //! the turn.
 
 use std::fmt;
@@ -56,6 +56,7 @@ pub(super) fn tagged(
     (format!("{words}{gap}{tag}"), places)
 }
 
+/// Returns words in which a blank breaks each text that has the form of a tag.
 fn without_tags(words: &str) -> String {
     let mut parts = words.split(OPENS);
     let mut broken = parts.next().unwrap_or_default().to_owned();

@@ -41,6 +41,7 @@ impl Runner {
         Ok(Some(now + Millis::from_secs(HELD_FOR.as_secs())))
     }
 
+    /// Returns an error if another person has the terminal.
     fn refuse_second_typist(&self, by: &ParticipantId) -> Result<(), SessionError> {
         match &self.typist {
             Some(typist) if typist.by != *by => Err(SessionError::Conflict(format!(
@@ -51,6 +52,8 @@ impl Runner {
         }
     }
 
+    /// Gives the terminal to a person: the server types nothing from now on, and a notice tells
+    /// people.
     async fn take_over(&mut self, by: &ParticipantId) {
         self.typist = Some(Typist { by: by.clone(), until: Instant::now() + HELD_FOR });
         tracing::info!(session = %self.session.id, %by, "a terminal was taken over");

@@ -10,7 +10,7 @@ use crate::directory::Sessions;
 use crate::faults::host_error;
 
 impl Sessions {
-    /// True if a session counts as never started, and its home was deleted for that.
+    /// True if a session counts as never started and its home was deleted for that reason.
     pub(super) async fn is_undone(&self, hall: &ResidentHall, session: &Session) -> bool {
         session.ended.is_some()
             && session.pane.is_none()
@@ -24,7 +24,7 @@ impl Sessions {
         fault: HostFault,
     ) -> Result<Status, SessionError> {
         let hall = self.hall()?;
-        // Kept first: after a crash, a session that lives without a pane would be ended again.
+        // Saved first: after a crash, a session that lives without a pane would be ended again.
         session.ended = Some((hall.now(), fault.to_string()));
         self.keep(&session).await?;
         self.host()?.forget(&session.id).await;
@@ -57,8 +57,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Ends a session again whose program did not start, archives its home, and returns `fault` as
-    /// an error.
+    /// Ends a resumed session whose program did not start, archives its home, and returns `fault`
+    /// as an error.
     pub(crate) async fn abort_start(
         &self,
         mut session: Session,

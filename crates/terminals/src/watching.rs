@@ -31,7 +31,8 @@ pub(super) struct TerminalConnection {
 pub(super) struct ExitDoubt {
     /// The time of the next look.
     pub(super) look_at: Instant,
-    /// True if the terminal itself is reported gone; false if it only shows other content.
+    /// True if the terminal itself is reported gone; false if it shows a shell in place of the
+    /// program.
     pub(super) died: bool,
     pub(super) looks: u32,
 }

@@ -74,8 +74,8 @@ impl DiscordBot {
         self.agent == RELAY
     }
 
-    /// Sets the state. Its time stays that of the first such state. A bot that stopped stays so
-    /// until it is released.
+    /// Sets the state, and its time if the state is a new one. A bot that was stopped, or that
+    /// another program uses, stays in that state until [`Self::release`].
     pub(super) fn set_state(&self, state: BotState, now: Timestamp) {
         let mut facts = self.facts();
         if facts.state != state && !is_held(facts.state) {
@@ -87,7 +87,8 @@ impl DiscordBot {
         }
     }
 
-    /// Lets a bot run again that stopped. Returns false if it had not stopped.
+    /// Lets a bot run again that was stopped or that another program used. Returns false if the bot
+    /// was in neither state.
     pub(super) fn release(&self, now: Timestamp) -> bool {
         let mut facts = self.facts();
         let is_released = is_held(facts.state);
@@ -102,7 +103,7 @@ impl DiscordBot {
         self.facts().state
     }
 
-    /// Keeps the name and the id of the bot's user.
+    /// Stores the name and the id of the bot's user.
     pub(super) fn set_user(&self, id: u64, name: &str) {
         let mut facts = self.facts();
         (facts.id, facts.name) = (Some(id), Some(name.to_owned()));
@@ -118,7 +119,7 @@ impl DiscordBot {
         self.facts().name.clone()
     }
 
-    /// Keeps whether the application may read the content of messages.
+    /// Notes if the application may read the content of messages.
     pub(super) fn set_reads_content(&self, reads_content: bool) {
         self.facts().reads_content = reads_content;
     }
@@ -138,7 +139,8 @@ impl DiscordBot {
         self.facts().heard_at = Some(now);
     }
 
-    /// Notes the result of a call, and returns it.
+    /// Notes if a call reached Discord and if the token is still accepted. Returns the call's
+    /// result.
     ///
     /// # Errors
     /// Those of the call.
@@ -154,7 +156,7 @@ impl DiscordBot {
         result
     }
 
-    /// Keeps the handles of the tasks that receive for the bot.
+    /// Stores the handles of the tasks that receive for the bot.
     pub(super) fn set_tasks(&self, tasks: Vec<AbortHandle>) {
         *self.tasks.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
     }
@@ -165,7 +167,8 @@ impl DiscordBot {
         tasks.iter().for_each(AbortHandle::abort);
     }
 
-    /// True if the bot can send.
+    /// True if the bot can send: its token is accepted, it is not stopped, and no other program
+    /// uses it.
     pub(super) fn can_send(&self) -> bool {
         !matches!(self.state(), BotState::Revoked | BotState::Foreign | BotState::Stopped)
     }

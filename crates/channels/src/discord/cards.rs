@@ -1,8 +1,9 @@
 //! Questions of agents as cards with buttons.
 //!
-//! In a channel stands a line without details, with a button that shows the question to the person
-//! alone who presses it and may answer. In a direct chat the question stands itself. The account
-//! that presses decides, by its pairing. The page has every card as well.
+//! In a channel, the message is a line without details. Its button shows the question to the person
+//! who presses it, and to that person alone, if the person may answer it. In a direct chat, the
+//! message is the question itself. The pairing of the account that presses decides. The page has
+//! every card too.
 
 use std::sync::Arc;
 
@@ -85,7 +86,8 @@ impl Discord {
         under_way.failed("no bot of this server can write in the channel")
     }
 
-    /// Returns the bots that may tell of a question, the best first. One in doubt goes on alone.
+    /// Returns the bots that may tell of a question, the best first. If an earlier message is in
+    /// doubt, only the bot that sent it may.
     fn askers(
         &self,
         under_way: &ChannelCarriage<'_>,
@@ -102,7 +104,7 @@ impl Discord {
         bots
     }
 
-    /// Takes the buttons off a question, and says that it is over.
+    /// Replaces the card of a question by words that the question is over, without buttons.
     pub(super) async fn end_card(
         &self,
         under_way: ChannelCarriage<'_>,
@@ -140,8 +142,8 @@ impl Discord {
         under_way.done(None)
     }
 
-    /// Returns the question that a press shows, with the buttons of its answers, if the account may
-    /// answer it; or the words for the person.
+    /// Returns the question that a press shows, with the buttons of its answers. An account that
+    /// may not answer it gets the reason, without buttons.
     pub(super) async fn question(
         &self,
         bot: &DiscordBot,

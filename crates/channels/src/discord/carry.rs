@@ -1,8 +1,8 @@
-//! Deliveries to Discord: which voice speaks, in how many messages, and what a failure means.
+//! Deliveries to Discord: the voice that speaks, the messages of a text, and the failures.
 //!
-//! A message of a bot has a nonce, by which Discord knows a repeated one for some minutes: one in
-//! doubt is sent again within two of them. A webhook has none, so there a message in doubt is
-//! `unknown`.
+//! A message of a bot has a nonce, by which Discord finds a repeated one for some minutes. So a
+//! message in doubt is sent again for up to two minutes. A message of a webhook has no nonce; in
+//! doubt, its delivery ends as `unknown`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub(super) struct SpeakerVoice {
 pub(super) enum VoiceResult {
     /// The message was sent.
     Yes,
-    /// This voice cannot speak there; another may.
+    /// This voice cannot speak in the place. Another one may be able to.
     NotByThisVoice(String),
     /// The delivery ends, or is put off.
     Over(Outcome),
@@ -134,7 +134,8 @@ impl Discord {
         }
     }
 
-    /// Returns the outcome of a delivery whose message is in doubt and cannot be sent again.
+    /// Returns the outcome of a delivery whose message is in doubt and cannot be sent again; `None`
+    /// if no message is in doubt, or it can be sent again.
     fn end_of_doubt(&self, under_way: &ChannelCarriage<'_>) -> Option<Outcome> {
         let part = under_way.kept.sending?;
         let now = self.inbox.hall().now();
@@ -151,8 +152,9 @@ impl Discord {
         }
     }
 
-    /// True for a channel, and for a direct chat whose account is paired. After the end of a
-    /// pairing the chat stays bound, because a person may pair the account anew.
+    /// True for a channel, and for a direct chat whose account is paired or in which no bot can
+    /// send. After the end of a pairing the chat stays bound, because a person may pair the account
+    /// anew.
     async fn has_reader(&self, room: &ChannelPlace) -> Result<bool, String> {
         if room.with.is_none() {
             return Ok(true);
@@ -168,6 +170,7 @@ impl Discord {
         known.map(|person| person.is_some()).map_err(|error: HallError| error.to_string())
     }
 
+    /// Carries words by the voices for their speaker, the best first.
     async fn carry_words(
         &self,
         under_way: ChannelCarriage<'_>,
@@ -222,8 +225,9 @@ impl Discord {
         self.carry_parts(under_way, delivery, &voices, line, None).await
     }
 
-    /// Sends the messages of a text by the first voice that can speak in the place. Messages that
-    /// were sent before a crash are not sent again.
+    /// Sends the messages of a text by the first voice that can speak in the place. After the first
+    /// message, the voice stays the same, and its refusal fails the delivery. Messages that were
+    /// sent before a crash are not sent again.
     async fn carry_parts(
         &self,
         mut under_way: ChannelCarriage<'_>,
@@ -344,7 +348,8 @@ impl Discord {
         }
     }
 
-    /// Returns what it means that a webhook cannot be used or made.
+    /// Returns the result for a message whose webhook cannot be used or made. The delivery is put
+    /// off if the failure passes, and otherwise another voice may send the message.
     async fn unhooked(
         &self,
         under_way: &ChannelCarriage<'_>,
@@ -360,7 +365,8 @@ impl Discord {
         }
     }
 
-    /// Notes that the next message of a bot can be sent again. Returns true if it was sent before.
+    /// Notes the time since which a message that a bot sends itself may be in doubt. Returns true
+    /// if an earlier attempt left it in doubt.
     fn note_doubt(&self, under_way: &mut ChannelCarriage<'_>, voice: &SpeakerVoice) -> bool {
         let was_in_doubt = under_way.kept.doubt.is_some();
         if voice.name.is_none() && !was_in_doubt {
@@ -371,7 +377,7 @@ impl Discord {
         was_in_doubt
     }
 
-    /// Notes a message that was sent.
+    /// Notes a message that was sent, and that no message is in doubt any more.
     fn note_sent(
         &self,
         under_way: &mut ChannelCarriage<'_>,
@@ -389,7 +395,8 @@ impl Discord {
         VoiceResult::Yes
     }
 
-    /// Returns what a failed send means. A message in doubt stays so.
+    /// Returns the result of a failed send. A message that was perhaps sent stays in doubt if a bot
+    /// sends it, and ends the delivery as `unknown` if a webhook does.
     async fn after_fault(
         &self,
         under_way: &mut ChannelCarriage<'_>,
@@ -421,7 +428,8 @@ impl Discord {
         VoiceResult::Over(under_way.failed(fault.to_string()))
     }
 
-    /// Deletes the messages of an event whose words were erased. What Discord keeps is told.
+    /// Deletes the messages of an event whose words were erased. If Discord keeps one of them, a
+    /// line in the chat says so.
     async fn erase(
         &self,
         under_way: ChannelCarriage<'_>,
@@ -501,8 +509,8 @@ pub(super) fn later(fault: &RestFailure) -> Outcome {
     Outcome::Later { why: fault.to_string(), after: fault.retry_after() }
 }
 
-/// True if a voice may send the next message. A text that was begun by one voice is not ended by
-/// another, and a message in doubt is known by its nonce to its own bot alone.
+/// True if a voice may send the next message. A text that one voice began is not ended by another
+/// one. Discord finds the repetition of a message in doubt only if the same bot sends it.
 fn may_go_on(under_way: &ChannelCarriage<'_>, voice: &SpeakerVoice) -> bool {
     let begun = under_way.text_sent().first();
     let doubted = under_way.kept.doubt.as_ref().map(|doubt| &doubt.part);
@@ -515,8 +523,8 @@ fn part_of(voice: &SpeakerVoice, room: &ChannelPlace, id: Option<u64>) -> SentPa
     SentPart { bot: voice.mark(), chat, id, only_to: None }
 }
 
-/// Returns the key by which Discord knows a repeated message. Another log numbers its deliveries
-/// anew, so the conversation is in it.
+/// Returns the key by which Discord finds a repeated message. Another log has the same numbers for
+/// other deliveries, so the conversation is a part of the key.
 fn nonce(delivery: &Delivery, part: usize) -> String {
     let text = format!("{}:{}:{part}:{}", delivery.stream, delivery.through_seq.0, delivery.id);
     blake3::hash(text.as_bytes()).to_hex()[..NONCE_CHARS].to_owned()

@@ -1,8 +1,8 @@
 //! The connection of a bot to the gateway: sessions, lost connections, and what is received.
 //!
-//! One task reads, so that heartbeats and answers to presses never wait; another takes what was
-//! read, one after the other. If the second is slow, the first waits for it, the connection ends,
-//! and Discord sends the rest again when the session is resumed.
+//! One task reads, so that heartbeats and answers to presses never wait. Another task takes the
+//! events that were read, one after the other. If the second task is slow, the first waits for it,
+//! and the connection ends. Discord sends the rest again when the session is resumed.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -44,7 +44,7 @@ const DENIED_INTENTS: u16 = 4014;
 
 /// News of the gateway, in the order in which they are taken.
 pub(super) enum GatewayNews {
-    /// A new session began: what came before it has to be read back.
+    /// A new session began. The messages before it have to be read back.
     Begun,
     /// A message, new or edited.
     Message { message: Value, is_edit: bool },
@@ -75,7 +75,7 @@ impl Discord {
         bot.set_tasks(vec![reading, taking]);
     }
 
-    /// Asks Discord what the bot is, and tells it the commands.
+    /// Asks Discord for the bot's user and for its right to read contents, and sets its commands.
     async fn greet(&self, bot: &DiscordBot) -> Result<(), RestFailure> {
         let now = self.inbox.hall().now();
         let me = bot.noting(bot.client.me().await, now)?;
@@ -104,7 +104,8 @@ pub(super) fn may_read(application: &Value) -> bool {
     application["flags"].as_u64().is_none_or(|flags| flags & CONTENT_FLAGS != 0)
 }
 
-/// Reads what the gateway tells a bot, until the channel is closed.
+/// Reads the events of the gateway for a bot, until the channel is closed. While the channel is
+/// stopped or another program uses the bot, it waits without a connection.
 async fn read_all(discord: Weak<Discord>, bot: Arc<DiscordBot>, events: Sender<GatewayNews>) {
     let (mut pause, mut kept) = (PAUSES.0, None);
     let mut is_greeted = false;
@@ -113,7 +114,7 @@ async fn read_all(discord: Weak<Discord>, bot: Arc<DiscordBot>, events: Sender<G
         let mut stopped = open.stopped.subscribe();
         if *stopped.borrow() || bot.state() == BotState::Foreign {
             drop(open);
-            // A bot that another program uses is released by the same word as all.
+            // `moothall channels resume` also releases a bot that another program used.
             let _ = stopped.changed().await;
             continue;
         }
@@ -145,6 +146,8 @@ async fn read_all(discord: Weak<Discord>, bot: Arc<DiscordBot>, events: Sender<G
     }
 }
 
+/// Notes that the gateway closed a connection for good. After a bad token the bot is revoked. A bot
+/// that may not read contents goes on without them. After any other code it is unreachable.
 fn note_closed(discord: &Weak<Discord>, bot: &DiscordBot, code: u16) {
     let Some(open) = discord.upgrade() else { return };
     tracing::warn!(bot = bot.agent, code, "the gateway closed the connection");
@@ -158,7 +161,8 @@ fn note_closed(discord: &Weak<Discord>, bot: &DiscordBot, code: u16) {
 }
 
 impl Discord {
-    /// Returns a connection that is not open yet. One that was silent is resumed.
+    /// Returns a connection that is not open yet. If `kept` has the session of a silent connection,
+    /// the new one resumes that session.
     fn shard(&self, bot: &DiscordBot, kept: Option<(Session, String)>) -> Shard {
         let plain = Intents::GUILDS | Intents::GUILD_MESSAGES | Intents::DIRECT_MESSAGES;
         let contents =
@@ -194,7 +198,8 @@ impl<'a> GatewayReader<'a> {
         Self { discord, bot, events, code: 0, begun_by: Some(Instant::now() + BEGUN_MAX) }
     }
 
-    /// Reads until the connection is lost for longer than a session survives by itself.
+    /// Reads until the connection has to be made anew: after silence, after a close for good, for
+    /// the right to read contents, or because the channel is closed or stopped.
     async fn read(mut self, mut shard: Shard) -> ConnectionEnd {
         let Some(pause) = self.patience() else { return ConnectionEnd::Ended };
         let mut looks = interval(pause.min(CONTENT_PAUSE));
@@ -229,7 +234,7 @@ impl<'a> GatewayReader<'a> {
         }
     }
 
-    /// Returns the time for which silence is borne; `None` if the channel is closed or stopped.
+    /// Returns the longest silence that is allowed now; `None` if the channel is closed or stopped.
     fn patience(&self) -> Option<Duration> {
         let open = self.discord.upgrade()?;
         let is_stopped = open.is_stopped() || self.bot.state() == BotState::Foreign;
@@ -238,6 +243,7 @@ impl<'a> GatewayReader<'a> {
         (!is_stopped).then(|| left.map_or(longest, |left| left.min(longest)))
     }
 
+    /// Returns the end of a silent connection. Its session is resumed later if it had begun.
     fn silence(&self, shard: &Shard) -> ConnectionEnd {
         tracing::warn!(bot = self.bot.agent, "the gateway is silent");
         if let Some(open) = self.discord.upgrade() {
@@ -248,6 +254,8 @@ impl<'a> GatewayReader<'a> {
         ConnectionEnd::Silence(session.zip(shard.resume_url().map(str::to_owned)))
     }
 
+    /// Notes an error of the connection. If the gateway was not reached, the bot is unreachable,
+    /// and the next session has to begin within [`BEGUN_MAX`].
     fn note_error(&mut self, error: &ReceiveMessageError) {
         if matches!(error.kind(), ReceiveMessageErrorType::Reconnect) {
             if let Some(open) = self.discord.upgrade() {
@@ -259,7 +267,7 @@ impl<'a> GatewayReader<'a> {
         tracing::warn!(bot = self.bot.agent, kind = kind_of(error), "an event was not understood");
     }
 
-    /// Takes one text. Returns false if the channel is closed.
+    /// Takes one text of the gateway. Returns false if the channel is closed.
     async fn take(&mut self, text: &str) -> bool {
         let Some(open) = self.discord.upgrade() else { return false };
         let Ok(frame) = serde_json::from_str::<Value>(text) else { return true };
@@ -307,7 +315,8 @@ fn kind_of(error: &ReceiveMessageError) -> &'static str {
     }
 }
 
-/// Takes what was read for a bot, one after the other.
+/// Takes the events that were read for a bot, one after the other. An event that cannot be stored
+/// is tried again. After [`TRIES_MAX`] failures of unknown kinds it is dropped.
 async fn take_all(discord: Weak<Discord>, bot: Arc<DiscordBot>, mut queue: Receiver<GatewayNews>) {
     while let Some(received) = queue.recv().await {
         let (mut pause, mut tries) = (PAUSES.0, 0);

@@ -1,4 +1,4 @@
-//! Channels of servers: how a conversation is opened in one, and what follows if a bot is removed.
+//! Channels of servers: the way to open a conversation in one, and the removal of a bot.
 
 use moothall_engine::access::Caller;
 use moothall_kernel::slash::{self, Slash};
@@ -17,8 +17,9 @@ pub(super) const NOT_CONNECTED: &str = "This channel is not connected to a conve
      with the right threads:admin can open it: /group create and the names of agents.";
 
 impl Discord {
-    /// Takes words of a paired person in a channel without a conversation: a command that opens it.
-    /// Words for a bot are answered once a minute.
+    /// Takes words of a paired person in a channel without a conversation. `/group create` opens
+    /// one. Other words are not stored; if they mention a bot, they are answered at most once a
+    /// minute.
     ///
     /// # Errors
     /// [`TryAgain`] if the channel could not be opened now.
@@ -77,7 +78,9 @@ impl Discord {
         self.bots().iter().find_map(|bot| bot.guilds.channel(channel)).map(|known| known.title)
     }
 
-    /// Takes the agent of a bot out of the conversations of channels that the bot lost.
+    /// Takes the agent of a bot out of the conversations of channels that the bot lost, unless
+    /// another bot of this server is still in the channel. The relay has no agent, and changes
+    /// nothing.
     ///
     /// # Errors
     /// [`TryAgain`] if a change could not be stored now.
@@ -93,7 +96,7 @@ impl Discord {
         for (chat, _) in &bound {
             let is_lost =
                 |room: ChannelPlace| channels.contains(&room.channel) && room.with.is_none();
-            // The words of the agent go by a webhook as long as another bot is there.
+            // While another bot is there, a webhook says the words of the agent.
             let is_here = |room: &ChannelPlace| self.title_of(room.channel).is_some();
             let room = ChannelPlace::of(chat);
             if room.clone().is_some_and(is_lost) && !room.as_ref().is_some_and(is_here) {

@@ -1,4 +1,4 @@
-//! What the gateway tells a bot of its servers: their channels, and the bot's permissions there.
+//! The servers of a bot, as the gateway tells of them: channels, and the bot's permissions.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -114,7 +114,8 @@ impl Discord {
         Ok(discord)
     }
 
-    /// Connects the known bots, and starts the tasks beside them.
+    /// Connects the known bots. Starts the tasks that show typing, find foreign messages, and write
+    /// the file of messages that were taken.
     fn connect_all(self: &Arc<Self>) {
         for (agent, token) in self.settings.tokens() {
             match token.parse::<DiscordToken>() {
@@ -153,7 +154,7 @@ impl Discord {
         lock(&self.tasks)
     }
 
-    /// Adds a bot, and connects it.
+    /// Adds a bot in place of an earlier one of its agent, and connects it.
     fn connect(self: &Arc<Self>, agent: &str, token: DiscordToken) -> Arc<DiscordBot> {
         let now = self.inbox.hall().now();
         let bot = Arc::new(DiscordBot::new(agent, self.client(token), now));
@@ -170,7 +171,7 @@ impl Discord {
         bot
     }
 
-    /// Takes a bot away: it receives and sends nothing more.
+    /// Removes a bot. It receives and sends nothing more.
     fn disconnect(&self, agent: &str) {
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
         bots.iter().filter(|bot| bot.agent == agent).for_each(|bot| bot.stop());
@@ -187,7 +188,8 @@ impl Discord {
         if bot.is_relay() { self.settings.default_agent.clone() } else { Some(bot.agent.clone()) }
     }
 
-    /// Returns the bots by their ids and roles, with the agents for which they stand.
+    /// Returns the agents of the bots by the ids of the bots and of their roles; `None` for the
+    /// relay.
     fn bot_names(&self) -> BTreeMap<u64, Option<String>> {
         let bots = self.bots();
         let agent = |bot: &DiscordBot| (!bot.is_relay()).then(|| bot.agent.clone());
@@ -201,8 +203,9 @@ impl Discord {
         names
     }
 
-    /// Returns the bots that may speak in a place, the relay first and those last that are known to
-    /// be elsewhere.
+    /// Returns the bots that may speak in a place. In a direct chat, these are the bots of its
+    /// agent. In a channel, these are all bots that can send, with those at the end that are known
+    /// to be elsewhere.
     fn bots_in(&self, room: &ChannelPlace) -> Vec<Arc<DiscordBot>> {
         let mut bots = self.bots();
         bots.retain(|bot| bot.can_send());
@@ -213,8 +216,7 @@ impl Discord {
         bots
     }
 
-    /// Says a line in a place, at once and without a promise that it arrives: an answer to what was
-    /// written there.
+    /// Answers at once in the place of a message. The line is not sent again if it does not arrive.
     async fn say(&self, bot: &DiscordBot, room: &ChannelPlace, line: &str, reply_to: Option<u64>) {
         for (number, content) in text::parts(line, None).into_iter().enumerate() {
             let reply_to = reply_to.filter(|_| number == 0);
@@ -227,7 +229,8 @@ impl Discord {
         }
     }
 
-    /// Returns the slash commands that Discord offers for a bot. One bot is enough for all.
+    /// Returns the slash commands that Discord offers for a bot; none but for the first bot,
+    /// because one bot is enough.
     fn commands_of(&self, bot: &DiscordBot) -> Vec<CommandEntry> {
         let is_first = self.bots().first().is_some_and(|first| first.agent == bot.agent);
         if !is_first {
@@ -248,19 +251,21 @@ impl Discord {
             .collect()
     }
 
-    /// Notes which event of which conversation a message is.
+    /// Notes the event that a message shows.
     fn note_message(&self, channel: u64, message: u64, event: (StreamId, Seq)) {
         self.messages.note((channel, message), event);
     }
 
-    /// Notes a message with which a bound place begins to be read back after an absence.
+    /// Notes the message from which a bound place is read back after an absence, if it has none
+    /// yet.
     fn begin_seen(&self, channel: u64, message: u64) {
         if let Err(error) = self.seen.begin(channel, message) {
             tracing::warn!(%error, "the file of messages that were taken is not written");
         }
     }
 
-    /// Stops each bot as which another program speaks, and says so in the place.
+    /// Stops each bot under whose identity another program speaks. Another bot says so in the
+    /// place.
     async fn judge_suspects(&self) {
         for bot in self.bots().iter().filter(|bot| bot.state() != BotState::Foreign) {
             let Some(channel) = bot.own.foreign(Instant::now()) else { continue };
@@ -277,9 +282,9 @@ impl Discord {
         }
     }
 
-    /// Writes which messages were taken in bound places.
+    /// Writes the newest message that was taken in each bound place, if the file is behind.
     async fn write_seen(&self) {
-        // A read of the log each second would keep threads of an idle server alive.
+        // To read the log each second would keep threads of an idle server alive.
         if !self.seen.is_behind() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Names in Discord: those under which a webhook speaks, and those of users in a text.
+//! Names in Discord: the names under which a webhook speaks, and the names of users in a text.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,8 @@ pub(super) fn cut_units(text: &str, units_max: usize) -> String {
 }
 
 /// Returns a text in which mentions of users are their names: `@analyst` for the bot of an agent,
-/// `@Ann` for a person whom the message names. The bots that stand for no agent are left out.
+/// `@Ann` for a person in the message's list of mentions. A mention of the relay is removed, and an
+/// unknown one stays as it is.
 pub(super) fn with_names(
     text: &str,
     message: &Value,

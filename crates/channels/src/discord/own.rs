@@ -1,8 +1,9 @@
-//! Words under a bot's identity that this server did not send: another program speaks as the bot.
+//! Messages under a bot's identity that this server did not send: another program speaks as the
+//! bot.
 //!
 //! The gateway tells a bot of its own messages, sometimes before the answer to the call that sent
-//! them. So a message is judged a few seconds later, and never while a call of the bot is under way
-//! or was in doubt.
+//! them. So a message is judged a few seconds later. It is not judged while a call of the bot is
+//! under way, and not counted as foreign near a call whose answer named no message.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -36,7 +37,7 @@ struct OwnIds {
     suspects: VecDeque<(u64, u64, Instant)>,
 }
 
-/// A call under way. Dropped without an answer, it is in doubt.
+/// A call under way. If it ends without naming its message, that message is in doubt.
 struct SendUnderWay<'a> {
     own: &'a OwnMessages,
     is_answered: bool,
@@ -81,7 +82,8 @@ impl OwnMessages {
         }
     }
 
-    /// Notes a message under the bot's identity that the gateway told of.
+    /// Notes a message under the bot's identity that the gateway told of, unless this server sent
+    /// it.
     pub(super) fn suspect(&self, channel: u64, message: u64) {
         let mut sent = self.lock();
         if sent.suspects.len() < SUSPECTS_MAX && !sent.ids.contains(&message) {
@@ -89,8 +91,8 @@ impl OwnMessages {
         }
     }
 
-    /// Returns the channel of a message that is surely not of this server, and forgets those that
-    /// are judged.
+    /// Judges the messages that are old enough, and forgets them. Returns the channel of the first
+    /// one that another program must have sent; `None` if there is none, or a call is under way.
     pub(super) fn foreign(&self, now: Instant) -> Option<u64> {
         let mut sent = self.lock();
         if sent.under_way > 0 {

@@ -131,7 +131,8 @@ impl Channel for Discord {
 }
 
 impl Discord {
-    /// True if typing was not shown just before.
+    /// True if typing of an agent was not shown in a channel within [`TYPING_PAUSE`]. Notes that it
+    /// is shown now.
     fn may_show(&self, channel: u64, agent: &ParticipantId) -> bool {
         let now = Instant::now();
         let mut shown = super::lock(&self.typing);

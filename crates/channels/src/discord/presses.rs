@@ -1,7 +1,8 @@
 //! Interactions: presses of buttons and slash commands, answered for their person alone.
 //!
-//! Discord waits three seconds for a word, so the answer is put off at once, before anything else
-//! is done. If that fails, the person is told by Discord, and nothing is done.
+//! Discord waits three seconds for an answer. So the first step is to say that the answer follows.
+//! If Discord refuses this, or it does not reach Discord, nothing else is done, and Discord tells
+//! the person.
 
 use std::sync::Arc;
 
@@ -51,7 +52,7 @@ impl Discord {
         self.tasks().spawn(async move {
             let Some(interaction) = discord.interaction(&bot, &data) else { return };
             match bot.client.defer(interaction.id, &interaction.token).await {
-                // The word may have arrived, and then the person waits for more.
+                // Discord perhaps got it, and then the person waits for the answer.
                 Ok(()) | Err(RestFailure::Maybe { .. }) => {}
                 Err(fault) => {
                     let is_doubled = fault.is_answered_already();
@@ -89,7 +90,7 @@ impl Discord {
         })
     }
 
-    /// Does what an interaction asks for, and returns the answer for its person.
+    /// Carries out an interaction, and returns the answer for its person.
     async fn act_on(&self, bot: &DiscordBot, it: &Interaction) -> (String, Vec<CardButton>) {
         let done = match it.kind {
             COMPONENT => self.take_press(bot, it).await,
@@ -101,6 +102,7 @@ impl Discord {
         })
     }
 
+    /// Shows the question of a pressed button, or gives the answer that the button means.
     async fn take_press(
         &self,
         bot: &DiscordBot,
@@ -121,6 +123,7 @@ impl Discord {
         })
     }
 
+    /// Runs a slash command for a paired person, or pairs the account if the command has a code.
     async fn take_command(&self, it: &Interaction) -> Result<String, TryAgain> {
         let name = it.data["name"].as_str().unwrap_or_default();
         let option = it.data["options"][0]["value"].as_str().unwrap_or_default();
@@ -152,7 +155,8 @@ impl Discord {
         })
     }
 
-    /// Runs a command in a channel without a conversation: one of them opens it.
+    /// Runs a command in a place without a conversation. `/group create` opens a channel; the
+    /// answer to any other command is that the channel is not connected.
     async fn command_unbound(
         &self,
         person: &Caller,

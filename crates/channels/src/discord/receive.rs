@@ -1,4 +1,5 @@
-//! What the gateway told, as words for the hall: each message enters once, whichever bots saw it.
+//! Messages of the gateway as words for the hall. A message enters one time, even if several bots
+//! see it.
 
 use moothall_engine::access::{AccessError, Caller, Secret};
 use moothall_kernel::chat::{Chat, OverheardWords, PostOrigin};
@@ -49,7 +50,7 @@ fn unanswered(fault: &RestFailure) -> TryAgain {
 }
 
 impl Discord {
-    /// Takes what the gateway told a bot.
+    /// Takes one piece of news of the gateway for a bot.
     ///
     /// # Errors
     /// [`TryAgain`] if it could not be stored now.
@@ -77,7 +78,8 @@ impl Discord {
         }
     }
 
-    /// Reads back what was written in bound places before a session began.
+    /// Reads back the messages in bound places that came after the newest message seen there,
+    /// because the bot was perhaps not connected.
     async fn catch_up(&self, bot: &DiscordBot) -> Result<(), TryAgain> {
         for (chat, _) in self.inbox.hall().bound_chats().await.map_err(passing)? {
             let Some(room) = ChannelPlace::of(&chat) else { continue };
@@ -133,7 +135,8 @@ impl Discord {
         Ok(())
     }
 
-    /// Makes a code invalid that a message shows to a channel. Returns true if there was a code.
+    /// Makes a pairing code invalid that a message shows to the members of a channel. Returns true
+    /// if the message had a code.
     async fn void_code(&self, bot: &DiscordBot, heard: &HeardMessage) -> Result<bool, TryAgain> {
         let code = Secret::pairing_code_in(&heard.text);
         let Some((code, chat)) = code.zip(heard.room.to_chat()) else { return Ok(false) };
@@ -154,8 +157,8 @@ impl Discord {
         is_words.then(|| HeardMessage { id, room, text, message: message.clone() })
     }
 
-    /// True if a message is of a bot of this server, or of a webhook of one. Those that this server
-    /// did not send are noted.
+    /// True if a message is of a bot of this server, or of a webhook of one. A message of the
+    /// receiving bot itself is noted if this server is not known to have sent it.
     fn is_own(&self, bot: &DiscordBot, message: &Value) -> bool {
         let by = id_in(message, "webhook_id").or_else(|| id_in(&message["author"], "id"));
         let (Some(by), Some(channel), Some(id)) =
@@ -172,7 +175,9 @@ impl Discord {
         self.hooks.has(by) || is_ours(Some(by)) || (application.is_some() && is_ours(application))
     }
 
-    /// Takes a message of a person to one bot alone.
+    /// Takes a message of a person to one bot alone. A pairing code pairs the account. Other words
+    /// of a paired person go to the bot's agent, in a conversation that the first such message
+    /// opens.
     async fn receive_direct(&self, bot: &DiscordBot, heard: &HeardMessage) -> Result<(), TryAgain> {
         let (room, account) = (&heard.room, heard.account());
         let Some(chat) = room.to_chat() else { return Ok(()) };
@@ -210,7 +215,8 @@ impl Discord {
         self.enter(bot, heard, &person, &stream, Some(agent)).await
     }
 
-    /// Takes a message of a person in a channel or a thread.
+    /// Takes a message of a person in a channel or a thread. In a bound place, words of an unpaired
+    /// person are treated as the rule about strangers says.
     async fn receive_in_channel(
         &self,
         bot: &DiscordBot,
@@ -240,7 +246,8 @@ impl Discord {
         }
     }
 
-    /// Takes words of an author who is not paired. They wake no agent and command nothing.
+    /// Takes words of an author who is not paired. They are dropped unless the rule is to observe.
+    /// Words that are observed are stored, but wake no agent and command nothing.
     async fn hear_stranger(
         &self,
         heard: &HeardMessage,
@@ -285,8 +292,8 @@ impl Discord {
         Ok(())
     }
 
-    /// Answers an error in the place of the words. One that passes by itself is not answered,
-    /// because the message is taken again.
+    /// Answers an error in the place of the message. An error that passes by itself is not
+    /// answered, because the message is taken again.
     async fn refuse(
         &self,
         bot: &DiscordBot,
@@ -317,7 +324,7 @@ impl Discord {
         })
     }
 
-    /// Returns the agent to whose message a message replies, if its words name no bot.
+    /// Returns the agent whose message is replied to, if the reply mentions no bot.
     fn agent_replied_to(&self, message: &Value) -> Option<String> {
         let replied = &message["referenced_message"];
         if self.is_for_bot(message) {
@@ -335,8 +342,9 @@ impl Discord {
         }
     }
 
-    /// Takes a message that was edited. Discord tells of previews of links too, so only new words
-    /// count, and each once.
+    /// Takes a message that was edited. Discord reports the preview of a link as an edit too, so an
+    /// edit without new words does nothing. Edits of commands, of unpaired people and of messages
+    /// that did not enter do nothing either.
     async fn receive_edit(
         &self,
         bot: &DiscordBot,
@@ -378,7 +386,8 @@ impl Discord {
         }
     }
 
-    /// Tells a person who is not paired what this bot is, at most once a minute in a place.
+    /// Answers a person who is not paired with a line about the bot, at most once a minute in a
+    /// place.
     async fn answer_stranger(
         &self,
         bot: &DiscordBot,
@@ -419,7 +428,7 @@ fn is_help(text: &str) -> bool {
     text.trim_start_matches('/').trim() == "help"
 }
 
-/// Returns the lines that say what was sent beside words.
+/// Returns a line for each file and sticker of a message, and for its poll.
 fn sent_lines(message: &Value) -> impl Iterator<Item = String> + '_ {
     let list = |name: &str| message[name].as_array().into_iter().flatten();
     let files = list("attachments").map(|file| {

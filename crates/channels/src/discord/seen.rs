@@ -1,8 +1,8 @@
 //! The newest message that was taken in each bound channel, in a file.
 //!
-//! Discord keeps no messages for a program that was away. After a new session the channel reads
-//! back what came behind these messages. The file may be behind, because each message enters once;
-//! it is never ahead of what was stored.
+//! The gateway does not repeat messages to a program that was away. After a new session the channel
+//! reads back the messages that came after the noted ones. The file may be behind, because a
+//! message that is read twice enters one time. It is never ahead of the messages that were stored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,7 +54,8 @@ impl SeenMessages {
         })
     }
 
-    /// Notes that a message of a channel was taken, if the channel has begun.
+    /// Notes that a message of a channel was taken, if the channel has a message from
+    /// [`Self::begin`].
     pub(super) fn note(&self, channel: u64, message: u64) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(newest) = seen.newest.get_mut(&channel) else { return };
@@ -64,8 +65,8 @@ impl SeenMessages {
         }
     }
 
-    /// Notes the message with which a bound channel begins, if it has not begun. It is written at
-    /// once: without it nothing could be read back.
+    /// Notes the message from which a bound channel is read back, if the channel has none yet. The
+    /// file is written at once, because without this message nothing could be read back.
     ///
     /// # Errors
     /// The file cannot be written; it is tried again then.
@@ -92,7 +93,7 @@ impl SeenMessages {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).is_changed
     }
 
-    /// Writes the file if it is behind, without the channels that are not `kept`.
+    /// Writes the file if it is behind. Forgets the channels that are not `kept`.
     ///
     /// # Errors
     /// The file cannot be written; it is tried again then.

@@ -1,4 +1,4 @@
-//! The channel as surfaces show it: the bound chats from the log, with what the gateway told.
+//! The state of the channel for surfaces: the bound chats of the log, with facts of the gateway.
 
 use std::collections::BTreeSet;
 
@@ -37,6 +37,7 @@ impl Discord {
         Ok(ChannelStatus { name: DISCORD.to_owned(), bots, chats })
     }
 
+    /// Returns the state of a bound chat. `paired` has the labels of the accounts that are paired.
     fn chat_status(
         &self,
         chat: Chat,
@@ -71,6 +72,8 @@ impl Discord {
         }
     }
 
+    /// Returns the state of a direct chat, with the next step for people. A person who is not known
+    /// yet counts as paired.
     fn direct_state(
         &self,
         room: &ChannelPlace,
@@ -86,8 +89,8 @@ impl Discord {
     }
 }
 
-/// Returns the state of a channel, with the next step for people. As long as the gateway told of
-/// no server, a bot may be there.
+/// Returns the state of a channel, with the next step for people. Before the gateway has told every
+/// bot of a server (`is_told`), a bot may still be in the channel.
 fn channel_state(known: &[(&str, GuildChannel)], is_told: bool) -> (ChatState, Option<String>) {
     match known.first() {
         None if is_told => (ChatState::Away, Some(AWAY.to_owned())),

@@ -56,6 +56,8 @@ struct PartWriter {
 }
 
 impl PartWriter {
+    /// Adds a line. Begins the next part before a piece that does not fit. Notes if the line opens
+    /// or closes a block of code.
     fn add_line(&mut self, line: &str) {
         for piece in pieces(line, TEXT_UNITS_MAX - MARGIN) {
             if units(&self.open) + units(piece) > TEXT_UNITS_MAX - CLOSING.len() {
@@ -72,7 +74,8 @@ impl PartWriter {
         }
     }
 
-    /// Ends a part and begins the next one.
+    /// Ends a part and begins the next one, which opens the block of code again if the text is in
+    /// one.
     fn turn(&mut self) {
         let fence = self.fence.clone();
         self.end();
@@ -83,6 +86,7 @@ impl PartWriter {
         }
     }
 
+    /// Ends the open part, and closes its block of code. A part without visible text is dropped.
     fn end(&mut self) {
         let mut part = std::mem::take(&mut self.open);
         part.truncate(part.trim_end().len());
@@ -96,7 +100,8 @@ impl PartWriter {
     }
 }
 
-/// Cuts a line into pieces of at most some units, behind a space if there is one in the last half.
+/// Cuts a line into pieces of at most some units. Each cut is after the last space of the piece if
+/// that is in its second half, and otherwise at the limit.
 fn pieces(line: &str, units_max: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = line;

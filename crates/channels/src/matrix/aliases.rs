@@ -15,13 +15,13 @@ use super::room::{MATRIX, account_of};
 use crate::inbox::is_passing;
 use crate::receive::{TryAgain, passing};
 
-/// The kind of the relay's value that names the conversations of rooms which were made for them. No
-/// other user can change it.
+/// The kind of the value, stored by the relay, that maps rooms which were made for an alias to
+/// their conversations. No other user can change it.
 const ROOMS: &str = "org.moothall.rooms";
 
 impl Matrix {
-    /// Makes the room of a conversation that an alias names. Returns false without such
-    /// a conversation, or an account that may open a room for it.
+    /// Makes the room of a conversation that an alias names, and invites the people who may open
+    /// it. Returns false if the conversation does not exist, or no account may open a room for it.
     ///
     /// # Errors
     /// The reason in words, if it cannot be made now.
@@ -66,7 +66,7 @@ impl Matrix {
         Ok(accounts.into_iter().filter(may_open).filter_map(user).collect())
     }
 
-    /// Binds the conversation of a room that was made for it, when a person joins.
+    /// Binds a room that was made for a conversation to it, when a paired person joins the room.
     ///
     /// # Errors
     /// [`TryAgain`] if it could not be bound now.

@@ -1,4 +1,4 @@
-//! Questions of agents: who gets them, and what a reply or a reaction does.
+//! Questions of agents: the people who get them, and the effect of a reply or a reaction.
 //!
 //! In a room a line without details says that an agent waits. The question itself goes to the
 //! private rooms of the people who may answer, by the relay. A homeserver can write in the name of
@@ -30,8 +30,9 @@ const NOT_TRUSTED: &str = "Questions are answered on the page: this server does 
                            homeserver with answers. An operator can set trusted = true.";
 
 impl Matrix {
-    /// Sends a question to the people who may answer it. In a room a line without details says that
-    /// the agent waits.
+    /// Sends a question to the private rooms of the people who may answer it. The room of the
+    /// conversation gets a line without details. In a talk with an agent, the question goes to the
+    /// talk if a person who may answer is in it.
     pub(super) async fn carry_card(
         &self,
         mut under_way: Carriage<'_, MatrixRoom>,
@@ -124,7 +125,7 @@ impl Matrix {
         Ok(room)
     }
 
-    /// Keeps the private room of a person at the homeserver. Without it another is made later.
+    /// Stores the private room of a person at the homeserver. If that fails, another is made later.
     pub(super) async fn keep_private_room(&self, user: &str, room: &str) {
         let kept = async {
             let relay = Ghost::Relay.user_id(&self.domain().await?).unwrap_or_default();
@@ -137,7 +138,7 @@ impl Matrix {
         }
     }
 
-    /// Says on a question's cards what became of it.
+    /// Replaces the text of a question's cards by one with the outcome. The line in a room stays.
     pub(super) async fn end_card(
         &self,
         under_way: Carriage<'_, MatrixRoom>,
@@ -197,7 +198,7 @@ impl Matrix {
         self.answer(heard, event, option, person.as_ref()).await.map(drop)
     }
 
-    /// Takes a reply of a person to a card. Returns false if the message is none.
+    /// Takes a reply of a person to a card. Returns false if the message is not such a reply.
     ///
     /// # Errors
     /// [`TryAgain`] if the answer could not be stored now.
@@ -261,7 +262,7 @@ fn numbered(card: &Card) -> String {
 /// Returns the option that a reaction or a reply names by its number.
 fn option_of(text: &str) -> Option<usize> {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
-    // Behind the digit a reaction has the letters that draw a key around it.
+    // After the digit, a reaction may have the characters that draw a key around it.
     let rest = &text[digits.len()..];
     let is_number =
         rest.is_empty() || rest.chars().all(|letter| "\u{fe0f}\u{20e3}".contains(letter));

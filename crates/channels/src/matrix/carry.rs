@@ -1,4 +1,4 @@
-//! Deliveries to Matrix: which account speaks, in how many messages, and what a failure means.
+//! Deliveries to Matrix: the account that speaks, the messages of a text, and the failures.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const REVOKED_PAUSE: Duration = Duration::from_secs(60);
 pub(super) enum PartResult {
     /// The message was sent.
     Yes,
-    /// This account cannot speak there; another may.
+    /// This account cannot write in the room. Another one may be able to.
     NotByThisAccount(String),
     /// The delivery ends, or is put off.
     Over(Outcome),
@@ -114,6 +114,8 @@ impl Matrix {
         self.carry_line(under_way, delivery, &opening_line(agents)).await
     }
 
+    /// Carries words by the account of their speaker if possible: that of the agent, or a ghost of
+    /// the person. Another account names the speaker in a first line.
     async fn carry_words(
         &self,
         under_way: Carriage<'_, MatrixRoom>,
@@ -147,7 +149,8 @@ impl Matrix {
         self.carry_parts(under_way, delivery, None, said_by, None).await
     }
 
-    /// Sends the messages of a text by the first account that can speak in the room. Messages that
+    /// Sends the messages of a text by the first account that can speak in the room. After the
+    /// first message the account stays the same, and its refusal fails the delivery. Messages that
     /// were sent before a crash are not sent again.
     pub(super) async fn carry_parts(
         &self,
@@ -196,7 +199,7 @@ impl Matrix {
     }
 
     /// Returns the accounts that may speak in a room, the best first: the speaker's own, then the
-    /// relay, then the agents that are there. In a talk it is the agent's alone.
+    /// relay, then the agents that are in the room. In a talk, only the agent's account speaks.
     async fn speakers(&self, room: &MatrixRoom, own: Option<&Ghost>) -> Vec<Ghost> {
         if let Some(agent) = &room.with {
             return vec![Ghost::Agent(agent.clone())];
@@ -222,8 +225,8 @@ impl Matrix {
         self.messages.message_of(first..=last, &at).map(|(_, event)| event)
     }
 
-    /// Sends one message, after its note. The note names the time of the first attempt, and stays
-    /// while it is not known what came of it.
+    /// Sends one message, after its note. The note has the time of the first attempt, and stays
+    /// while it is not known if the message was sent.
     pub(super) async fn send_part(
         &self,
         under_way: &mut Carriage<'_, MatrixRoom>,
@@ -269,8 +272,8 @@ impl Matrix {
         (under_way.kept.sending, under_way.kept.doubt) = (None, None);
     }
 
-    /// Returns what a failed send means. A call that is in doubt stays so: the next attempt looks
-    /// for the message in the room.
+    /// Returns the result that follows from the fault of a send. If the message was perhaps sent,
+    /// the notes keep that doubt, and the next attempt looks for the message in the room.
     async fn after_fault(
         &self,
         under_way: &mut Carriage<'_, MatrixRoom>,
@@ -311,7 +314,8 @@ impl Matrix {
         Outcome::Later { why: fault.to_string(), after }
     }
 
-    /// Redacts the messages of an event whose words were erased. What the homeserver keeps is told.
+    /// Redacts the messages of an event whose words were erased. If the homeserver keeps one of
+    /// them, a line in the room says so.
     async fn erase(
         &self,
         under_way: Carriage<'_, MatrixRoom>,

@@ -170,7 +170,7 @@ impl MatrixClient {
         self.post(&path, relay, &json!({})).await.map(drop)
     }
 
-    /// Makes an account. One that exists is as good as made.
+    /// Makes an account. An account that exists already counts as made.
     pub async fn register(&self, localpart: &str, relay: &str) -> Result<(), MatrixFault> {
         let body = json!({"type": "m.login.application_service", "username": localpart,
             "inhibit_login": true});
@@ -251,7 +251,7 @@ impl MatrixClient {
         Ok(answer["event_id"].as_str().map(str::to_owned))
     }
 
-    /// Redacts an event. One that is gone is as good as redacted.
+    /// Redacts an event. An event that does not exist any more counts as redacted.
     pub async fn redact(&self, room: &str, by: &str, event: &str) -> Result<(), MatrixFault> {
         let (room, event) = (segment(room), segment(event));
         // The transaction is named after the event, so that a repeated call redacts once.
@@ -295,7 +295,7 @@ impl MatrixClient {
         self.get(&format!("/_matrix/client/v3/rooms/{room}/event/{event}"), by).await
     }
 
-    /// Returns a value that an account keeps at the homeserver.
+    /// Returns a value that an account stored at the homeserver; an empty object if there is none.
     pub async fn kept(&self, by: &str, kind: &str) -> Result<Value, MatrixFault> {
         let path = format!("/_matrix/client/v3/user/{}/account_data/{kind}", segment(by));
         match self.get(&path, by).await {
@@ -304,7 +304,7 @@ impl MatrixClient {
         }
     }
 
-    /// Keeps a value of an account at the homeserver.
+    /// Stores a value of an account at the homeserver.
     pub async fn keep(&self, by: &str, kind: &str, value: &Value) -> Result<(), MatrixFault> {
         let path = format!("/_matrix/client/v3/user/{}/account_data/{kind}", segment(by));
         self.put(&path, by, value).await.map(drop)

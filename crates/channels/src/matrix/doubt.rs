@@ -1,9 +1,9 @@
 //! Messages of which it is not known if they were sent: the room is read back for them.
 //!
-//! Each message names its delivery and part. One that is in the room was sent. Another is sent
-//! again under the same transaction id: the homeserver answers a call that is still under way with
-//! its result. It forgets transactions after half an hour, so a doubt that is older than twenty
-//! minutes stays `unknown`.
+//! Each message names its delivery and part. If the room shows the message, it was sent. Otherwise
+//! it is sent again under the same transaction id: the homeserver answers a call that is still
+//! under way with its result. It forgets transactions after half an hour, so a doubt that is older
+//! than twenty minutes ends as `unknown`.
 
 use moothall_engine::outbox::Outcome;
 use moothall_engine::ports::Delivery;
@@ -31,15 +31,17 @@ impl Matrix {
         delivery: &Delivery,
     ) -> String {
         let part = under_way.kept.sent.len();
-        // Another log numbers its deliveries anew.
+        // Another log has the same numbers for other deliveries, so the conversation is a part of
+        // the id.
         let stream = blake3::hash(delivery.stream.as_str().as_bytes()).to_hex();
         format!("d{}-{part}-{}-{}", delivery.id, delivery.through_seq.0, &stream[..12])
     }
 
-    /// Settles the doubt of an earlier attempt: the message is in the room, or is sent again.
+    /// Settles the doubt of an earlier attempt. If the room shows the message, it counts as sent;
+    /// otherwise it may be sent again.
     ///
     /// # Errors
-    /// The outcome, if the doubt stays or cannot be settled now.
+    /// The outcome of the delivery, if the doubt is too old or cannot be settled now.
     pub(super) async fn settle_doubt(
         &self,
         under_way: &mut Carriage<'_, MatrixRoom>,
@@ -62,7 +64,8 @@ impl Matrix {
         }
     }
 
-    /// Returns the event in a room that has a transaction id and is by an account of the server.
+    /// Returns the event that an account of the server sent to a room under a transaction id, if it
+    /// is in the newest pages of the room.
     async fn find_sent(
         &self,
         room: &str,

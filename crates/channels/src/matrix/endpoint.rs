@@ -1,9 +1,9 @@
 //! The address at which the homeserver reaches the server: it sends transactions of events there,
 //! and asks for accounts and rooms.
 //!
-//! It is a listener of its own. The homeserver often runs as another user of the computer, to whom
-//! the server's own address answers nothing in local mode, and each request here proves itself by
-//! the registration's token.
+//! It is a listener of its own. The homeserver often runs as another user of the computer, and in
+//! local mode the server's own address answers nothing to that user. Each request here proves
+//! itself by the registration's token.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ use super::names::Ghost;
 
 /// Longest transaction, in bytes: 500 events of the largest permitted size.
 const BODY_BYTES_MAX: usize = 64 << 20;
-/// Number of connections that have not shown the token.
+/// Most connections that have not shown the token.
 const UNPROVEN_MAX: usize = 64;
 /// Pause before a listener is made again that could not be made.
 const BIND_PAUSE: Duration = Duration::from_secs(1);
@@ -55,8 +55,8 @@ pub(super) async fn listen(matrix: Weak<Matrix>, bind: String) {
     accept(&listener, &routes).await;
 }
 
-/// Serves connections without end. Each program of the computer can open some, so that one without
-/// the token gives way to newer ones, and the homeserver's own stay.
+/// Serves connections without end. Any program of the computer can open connections. So if too many
+/// have not shown the token, the oldest of these is closed; connections that showed it stay.
 async fn accept(listener: &TcpListener, routes: &Router) {
     let mut connections = JoinSet::new();
     let mut unproven: VecDeque<(ConnectionProof, AbortHandle)> = VecDeque::new();
@@ -144,7 +144,7 @@ fn of(matrix: &Weak<Matrix>) -> Result<Arc<Matrix>, Answer> {
     })
 }
 
-/// Takes a transaction. One that cannot be stored now is sent again by the homeserver.
+/// Takes a transaction. If it cannot be stored now, the homeserver sends it again.
 async fn transaction(
     State(matrix): State<Weak<Matrix>>,
     Path(txn): Path<String>,
@@ -163,7 +163,7 @@ async fn transaction(
     }
 }
 
-/// Answers if an account of the server exists, and makes an agent's first.
+/// Answers if an account of the server exists. The account of an agent is made before the answer.
 async fn user(
     State(matrix): State<Weak<Matrix>>,
     Path(user): Path<String>,

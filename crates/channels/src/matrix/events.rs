@@ -1,7 +1,7 @@
-//! Transactions of events: each event takes effect once, whatever the homeserver repeats.
+//! Transactions of events. An event takes effect one time, even if the homeserver repeats it.
 //!
-//! The homeserver sends a transaction again until it is answered. What an event does in the log has
-//! the event's id as its key, and what was taken lately is remembered, so that a repeated
+//! The homeserver sends a transaction again until it is answered. The effect of an event in the log
+//! has the event's id as its key. The newest events are also remembered, so that a repeated
 //! transaction of 500 events costs little.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -42,7 +42,7 @@ impl EventMemory {
         }
     }
 
-    /// True if an event is to be tried again after an unknown failure.
+    /// Counts an unknown failure of an event. Returns true if the event is to be tried again.
     fn goes_on(&mut self, event: &str) -> bool {
         let tries = self.tries.entry(event.to_owned()).or_default();
         *tries += 1;
@@ -85,10 +85,12 @@ pub(super) fn unanswered(fault: &MatrixFault) -> TryAgain {
 }
 
 impl Matrix {
-    /// Takes the events of a transaction that were not taken before, in their order.
+    /// Takes the events of a transaction that were not taken before, in their order. An event that
+    /// failed [`TRIES_MAX`] times for unknown reasons is dropped.
     ///
     /// # Errors
-    /// [`TryAgain`] if one of them could not be stored now; those before it were.
+    /// [`TryAgain`] if the channel is stopped, or if an event could not be stored now. The events
+    /// before it are stored.
     pub(super) async fn take_transaction(
         &self,
         txn: &str,

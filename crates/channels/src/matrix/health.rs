@@ -1,5 +1,5 @@
-//! The state of the channel: whether the homeserver is reached, knows the token, and reaches the
-//! server.
+//! The state of the channel: the homeserver is reached or not, knows the token or not, and reaches
+//! the server or not.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl Health {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the state. Its time stays that of the first such state.
+    /// Sets the state and the next step for people, and the time if the state is a new one.
     fn set(&self, state: BotState, cure: Option<String>, now: Timestamp) {
         let mut facts = self.facts();
         if facts.state != state {
@@ -99,7 +99,7 @@ pub(super) async fn watch(matrix: Weak<Matrix>) {
 }
 
 impl Matrix {
-    /// Returns the homeserver's name: the part behind the colon in the ids of its users.
+    /// Returns the homeserver's name: the part after the colon in the ids of its users.
     ///
     /// # Errors
     /// [`MatrixFault`] if the homeserver cannot be asked now.
@@ -115,7 +115,7 @@ impl Matrix {
         Ok(domain.to_owned())
     }
 
-    /// Checks both directions, and keeps the state. Returns true if all is well.
+    /// Checks both directions, and sets the state. Returns true if all is well.
     async fn check(&self) -> bool {
         let now = self.inbox.hall().now();
         if self.is_stopped() {
@@ -135,6 +135,8 @@ impl Matrix {
         self.health.report().state == BotState::Hearing
     }
 
+    /// Asks the homeserver for the relay's id, makes the relay's account, and lets the homeserver
+    /// reach this server.
     async fn check_both_ways(&self) -> Result<(), MatrixFault> {
         self.client.whoami().await?;
         self.prepare(&Ghost::Relay).await?;
@@ -146,7 +148,7 @@ impl Matrix {
         }
     }
 
-    /// Returns the state that a fault means, with the next step for people.
+    /// Returns the state that follows from a fault, with the next step for people.
     fn judge(&self, fault: &MatrixFault) -> (BotState, String) {
         let homeserver = &self.settings.homeserver;
         let MatrixFault::Refused { code, .. } = fault else {
@@ -177,7 +179,9 @@ impl Matrix {
         }
     }
 
-    /// Notes what a fault of a call says of the channel.
+    /// Sets the state of the channel after a fault of a call, if the fault shows that the
+    /// homeserver is not reached or does not know the token. Other refusals are about one call
+    /// alone.
     pub(super) fn note_fault(&self, fault: &MatrixFault) {
         if fault.is_unauthorised() || !matches!(fault, MatrixFault::Refused { .. }) {
             let (state, cure) = self.judge(fault);

@@ -20,7 +20,9 @@ const ENCRYPTED: &str = "This room is encrypted, so this server cannot read what
                          without it, and invite them there.";
 
 impl Matrix {
-    /// Takes the news of a membership.
+    /// Takes the news of a membership. An invited account of the server enters; a person who joins
+    /// may bind a room that was made for a conversation; an agent that was removed leaves the
+    /// conversation.
     ///
     /// # Errors
     /// [`TryAgain`] if its effect could not be stored now.
@@ -68,7 +70,9 @@ impl Matrix {
         }
     }
 
-    /// Lets an invited account enter a room, and opens the room if the person who invited it may.
+    /// Lets an invited account enter a room; an account that is not known here declines. If the
+    /// room is bound, its agent is invited into the conversation. If not, the room is opened if the
+    /// person who invited the account may open it. The accounts leave an encrypted room.
     async fn receive_invitation(
         &self,
         heard: &RoomEvent<'_>,
@@ -108,7 +112,7 @@ impl Matrix {
         }
     }
 
-    /// Opens a room for the person who invited an account, or lets it wait.
+    /// Opens a room for the person who invited an account. If the person may not, the room waits.
     async fn open_for(
         &self,
         heard: &RoomEvent<'_>,
@@ -149,7 +153,8 @@ impl Matrix {
         Some(OpeningChat { title: title.to_owned(), key: format!("{chat}:{event}"), chat })
     }
 
-    /// Tells in the room why it could not be opened, if it could not.
+    /// Tells the room the reason if it could not be opened. A room that was opened does not wait
+    /// any more.
     pub(super) async fn tell_opened(
         &self,
         room: &MatrixRoom,
@@ -165,7 +170,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Says once that the room waits for a person who opens it.
+    /// Says, the first time, that the room waits for a person who opens it.
     pub(super) async fn wait_for_opening(&self, room: &MatrixRoom, event: &str) {
         let begun = self
             .places
@@ -208,8 +213,8 @@ impl Matrix {
         Ok(bound.into_iter().map(|(chat, _)| chat).filter(is_here).collect())
     }
 
-    /// Moves a room that was upgraded: the accounts follow as far as they may, and the conversation
-    /// moves with the first that does.
+    /// Moves a room that was upgraded. The accounts join the new room as far as they may, and the
+    /// conversation moves with the first of them.
     ///
     /// # Errors
     /// [`TryAgain`] if the change could not be stored now.

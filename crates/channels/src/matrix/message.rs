@@ -35,7 +35,7 @@ impl Matrix {
         domain: &str,
     ) -> Result<(), TryAgain> {
         let content = heard.content();
-        // Programs say notices, and nothing is to answer them.
+        // Notices are words of programs, and an answer to them could go on without end.
         if content["msgtype"] == "m.notice" || content["body"].as_str().is_none() {
             return Ok(());
         }
@@ -70,7 +70,7 @@ impl Matrix {
     }
 
     /// Returns the bound place of a room, and its conversation: the room itself, or the talk with
-    /// the one account that is alone with a person there.
+    /// an agent whose account is alone with a person in the room.
     async fn bound_talk(
         &self,
         room: &MatrixRoom,
@@ -93,7 +93,8 @@ impl Matrix {
         }
     }
 
-    /// Runs a command or posts words, and answers a refusal in the same room.
+    /// Runs a command or posts words, and answers a refusal in the same room. In a talk, a reply to
+    /// a card answers its question.
     async fn enter_words(
         &self,
         heard: &RoomEvent<'_>,
@@ -168,7 +169,10 @@ impl Matrix {
         self.client.event(room, &viewer, event).await.ok()
     }
 
-    /// Takes words of a paired person in a room without a conversation.
+    /// Takes words of a paired person in a room without a conversation. `/group create` opens the
+    /// room. Words to an agent alone begin a talk with the agent, and in the relay's private room a
+    /// reply may answer a question. In a room that was bound before, words for one agent may begin
+    /// a talk with it. A room that was never bound waits for a person who opens it.
     async fn receive_unbound(
         &self,
         heard: &RoomEvent<'_>,
@@ -249,7 +253,8 @@ impl Matrix {
         self.enter_words(heard, &talk, person, &stream, words).await
     }
 
-    /// Answers an error in the room of the words.
+    /// Answers an error in the room of the message. An error that passes by itself is not answered,
+    /// because the message is received again.
     async fn refuse(
         &self,
         room: &MatrixRoom,
@@ -262,7 +267,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Makes a code invalid that the members of a room can read.
+    /// Makes a pairing code invalid that the members of a room can read.
     async fn void_code(&self, heard: &RoomEvent<'_>, code: &str) -> Result<(), TryAgain> {
         let Some(chat) = heard.room.to_chat() else { return Ok(()) };
         if let Some(text) = self.inbox.void_code(code, &chat, &key_of(&chat, heard.id)).await? {
@@ -271,7 +276,8 @@ impl Matrix {
         Ok(())
     }
 
-    /// Pairs the account that sent a code to an account of this server alone.
+    /// Pairs the account that sent a code in a private room with an account of this server. If that
+    /// is the relay, questions for the person go to this room from now on.
     async fn receive_code(
         &self,
         heard: &RoomEvent<'_>,
@@ -288,7 +294,9 @@ impl Matrix {
         Ok(())
     }
 
-    /// Takes words of a person who is not paired. They wake no agent and command nothing.
+    /// Takes words of a person who is not paired. They are dropped unless the room is bound and the
+    /// rule is to observe. Words that are observed are stored, but wake no agent and command
+    /// nothing.
     async fn hear_stranger(
         &self,
         heard: &RoomEvent<'_>,
@@ -319,7 +327,8 @@ impl Matrix {
         self.inbox.overhear(&stream, words, key).await.map_err(passing)
     }
 
-    /// Takes new words for an earlier message: they replace those that wait; later ones are told.
+    /// Takes new words for an earlier message. They replace words that no agent took up; otherwise
+    /// a notice tells of them.
     async fn receive_edit(
         &self,
         heard: &RoomEvent<'_>,
@@ -367,8 +376,8 @@ impl Matrix {
         }
     }
 
-    /// Erases the words of a message that a paired person redacted. Their own words need no further
-    /// right; those of others need the right to erase.
+    /// Erases the words of a message that a paired person redacted. The person's own words need no
+    /// further right; words of others need the right to erase.
     ///
     /// # Errors
     /// [`TryAgain`] if they could not be erased now.
@@ -399,6 +408,8 @@ impl Matrix {
         }
     }
 
+    /// Erases the words of a message for a person who redacted it. The account that wrote the
+    /// message needs no further right.
     async fn erase_for(
         &self,
         person: &Caller,
@@ -427,7 +438,7 @@ impl Matrix {
     }
 }
 
-/// Returns the key under which a message enters once.
+/// Returns the key under which a message enters one time.
 fn key_of(chat: &Chat, event: &str) -> String {
     format!("{}:{event}", chat.key())
 }
@@ -443,8 +454,8 @@ pub(super) fn replied_event(content: &Value) -> Option<&str> {
     content["m.relates_to"]["m.in_reply_to"]["event_id"].as_str()
 }
 
-/// Returns a line with a slash for one with an exclamation mark: some apps keep lines with a slash
-/// for themselves.
+/// Returns a command with a slash in place of its exclamation mark, because some apps keep lines
+/// with a slash for themselves. Other words stay as they are.
 fn as_command(text: &str) -> String {
     match text.strip_prefix('!').map(|rest| format!("/{rest}")) {
         Some(line) if slash::parse(&line).is_ok() => line,
@@ -452,8 +463,8 @@ fn as_command(text: &str) -> String {
     }
 }
 
-/// Returns words with names of agents for the accounts that they mention. Apps write the shown name
-/// of an account, and tell its id beside it.
+/// Returns words with names of agents in place of the accounts that they mention. Apps write the
+/// shown name of an account, and tell its id in another field.
 fn named(text: &str, content: &Value, domain: &str) -> String {
     let mut text = text.to_owned();
     let listed = content["m.mentions"]["user_ids"].as_array().into_iter().flatten();

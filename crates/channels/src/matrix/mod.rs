@@ -61,8 +61,8 @@ pub struct Matrix {
     messages: MessageIndex<(String, String)>,
     /// The accounts that exist and have their names.
     ready: Mutex<BTreeSet<Ghost>>,
-    /// The newest events that were received. Held while a transaction is taken, because they come
-    /// in order.
+    /// The newest events that were received. Held while a transaction is taken, because events take
+    /// effect in their order.
     received: tokio::sync::Mutex<EventMemory>,
     tasks: Mutex<JoinSet<()>>,
     /// True while the channel waits for the operator after a restore.
@@ -148,19 +148,21 @@ impl Matrix {
         registry.iter().map(|spec| Ghost::Agent(spec.client.clone())).collect()
     }
 
-    /// Notes which event of which conversation a message is.
+    /// Notes the event of a conversation that a message shows.
     fn note_message(&self, room: &str, event: &str, at: (StreamId, Seq)) {
         self.messages.note((room.to_owned(), event.to_owned()), at);
     }
 
-    /// Says a line in a room, at once and without a promise that it arrives: the answer to an
-    /// event there. The homeserver takes a repeated one once.
+    /// Answers at once in the room of an event. The line is not sent again if it does not arrive.
+    /// The homeserver takes a repeated answer to the same event one time.
     async fn say(&self, room: &MatrixRoom, line: &str, about: &str) {
         if let Err(fault) = self.try_to_say(room, line, about).await {
             tracing::warn!(%room, %fault, "an answer could not be sent");
         }
     }
 
+    /// Sends a line to a room, by the agent of the talk or by any account in the room. Does nothing
+    /// if no account of the server is in the room.
     async fn try_to_say(
         &self,
         room: &MatrixRoom,
@@ -187,7 +189,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Leaves the rooms that have waited too long.
+    /// Leaves the rooms that have waited too long, unless they were bound meanwhile.
     async fn leave_waiting(&self, now: Instant) {
         for (room, place) in self.places.all() {
             let since = place.waiting_since;

@@ -5,7 +5,7 @@
 pub const PREFIX: &str = "moothall_";
 /// Name of the relay, by which the server itself speaks.
 pub const RELAY: &str = "moothall";
-/// Beginning of the names of people's ghosts. No agent's name has an underscore behind the prefix.
+/// Beginning of the names of people's ghosts. An agent's id in its encoded form has no underscore.
 const PERSON: &str = "person_";
 /// Longest id of a user, in bytes.
 const USER_BYTES_MAX: usize = 255;

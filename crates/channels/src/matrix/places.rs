@@ -1,5 +1,5 @@
-//! The rooms in which the server's accounts are, as far as events or the homeserver told. All of it
-//! is in memory: what is unknown is asked again.
+//! The rooms in which the server's accounts are, as far as events or the homeserver told. This is
+//! only in memory. After a restart the homeserver is asked again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -39,7 +39,8 @@ impl MatrixPlace {
         self.members.iter().filter(move |user| Ghost::of(user, domain).is_none())
     }
 
-    /// Returns the account of the server with which one person is alone.
+    /// Returns the account of the server, if it is the only one in the room and at most one person
+    /// is there.
     pub(super) fn private_with(&self, domain: &str) -> Option<Ghost> {
         let ghosts = self.ghosts(domain);
         let is_private = ghosts.len() == 1 && self.people(domain).count() <= 1;
@@ -56,12 +57,12 @@ impl MatrixPlaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what is known of a room.
+    /// Returns the known facts of a room.
     pub(super) fn get(&self, room: &str) -> Option<MatrixPlace> {
         self.lock().get(room).cloned()
     }
 
-    /// Keeps a room that was looked at.
+    /// Remembers a room that was looked at.
     fn put(&self, room: &str, place: MatrixPlace) {
         let mut places = self.lock();
         if places.len() >= PLACES_MAX {
@@ -70,8 +71,8 @@ impl MatrixPlaces {
         places.insert(room.to_owned(), place);
     }
 
-    /// Changes what is known of a room, and returns the result of the change; `None` if nothing is
-    /// known of it.
+    /// Changes the known facts of a room, and returns the result of the change; `None` if nothing
+    /// is known of the room.
     pub(super) fn change<T>(
         &self,
         room: &str,
@@ -93,7 +94,7 @@ impl MatrixPlaces {
 
 impl Matrix {
     /// Returns a room with its members; `None` if no account of the server is in it. The homeserver
-    /// is asked if nothing is known.
+    /// is asked if no members of the room are known.
     ///
     /// # Errors
     /// [`MatrixFault`] if the homeserver cannot be asked now.
@@ -115,7 +116,7 @@ impl Matrix {
         Ok(None)
     }
 
-    /// Looks at the bound rooms of which nothing is known.
+    /// Asks the homeserver for the bound rooms of which nothing is known.
     pub(super) async fn look_around(&self) {
         let bound = self.inbox.hall().bound_chats().await.unwrap_or_default();
         for room in bound.iter().filter_map(|(chat, _)| MatrixRoom::of(chat)) {
@@ -127,7 +128,8 @@ impl Matrix {
         }
     }
 
-    /// Looks at a room as one of its members.
+    /// Reads the members, the name and the encryption of a room as one of its members, and
+    /// remembers them.
     pub(super) async fn look(&self, room: &str, user: &str) -> Result<(), MatrixFault> {
         let members = self.client.members(room, user).await?.into_iter().collect();
         let encryption = self.client.state(room, user, ("m.room.encryption", "")).await?;
@@ -148,8 +150,9 @@ impl Matrix {
         place.ghosts(domain).into_iter().next().and_then(|ghost| ghost.user_id(domain))
     }
 
-    /// Lets an account enter a room. Returns false if it is not welcome: only an invitation brings
-    /// back an account that was removed.
+    /// Lets an account enter a room, by an invitation of another account of the server. Returns
+    /// false if that is not possible. An account that left or was removed needs an invitation by a
+    /// person.
     ///
     /// # Errors
     /// [`MatrixFault`] if the homeserver cannot be asked now.
@@ -189,7 +192,7 @@ impl Matrix {
         Ok(content.and_then(|content| content["membership"].as_str().map(str::to_owned)))
     }
 
-    /// Makes an account and its name, once.
+    /// Makes an account and sets its name, unless that was done since the start.
     ///
     /// # Errors
     /// [`MatrixFault`] if the homeserver does not do it now.

@@ -143,11 +143,13 @@ impl Matrix {
             since: report.since,
             is_private: false,
             heard_at: report.heard_at,
-            // One line is enough for what is the same for all.
+            // All accounts share one connection, so one line is enough.
             cure: report.cure.filter(|_| *ghost == Ghost::Relay),
         }
     }
 
+    /// Returns the state of a room, with the next step for people. A room without an account of the
+    /// server counts as away.
     fn chat_status(
         &self,
         chat: Chat,

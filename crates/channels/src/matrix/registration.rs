@@ -83,7 +83,7 @@ impl Registration {
 }
 
 /// Returns a new registration as a homeserver reads it, with fresh tokens. `domain` is the
-/// homeserver's name, the part of its users' ids behind the colon.
+/// homeserver's name, the part of its users' ids after the colon.
 ///
 /// # Errors
 /// [`RegistrationFault`] if the computer has no randomness.

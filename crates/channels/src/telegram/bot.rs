@@ -69,7 +69,7 @@ impl Bot {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the limits of the bot's messages, for one step.
+    /// Returns the limits of the bot's calls, locked for one step.
     pub fn bucket(&self) -> MutexGuard<'_, Bucket> {
         self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,7 +78,7 @@ impl Bot {
         self.lacking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True if the server is known not to have a method.
+    /// True if the Bot API server of this bot is known not to have a method.
     pub fn lacks(&self, method: Method) -> bool {
         self.lacking().contains(&method)
     }
@@ -91,8 +91,8 @@ impl Bot {
         }
     }
 
-    /// Sets the state. Its time stays that of the first such state. A bot that stopped stays so
-    /// until it is released.
+    /// Sets the state, and its time if the state is a new one. A bot that was stopped, or that
+    /// another program uses, stays in that state until [`Self::release`].
     pub fn set_state(&self, state: BotState, now: Timestamp) {
         let mut facts = self.facts();
         if facts.state != state && !is_held(facts.state) {
@@ -102,7 +102,8 @@ impl Bot {
         }
     }
 
-    /// Lets a bot run again that stopped. Returns false if it had not stopped.
+    /// Lets a bot run again that was stopped or that another program used. Returns false if the bot
+    /// was in neither state.
     pub fn release(&self, now: Timestamp) -> bool {
         let mut facts = self.facts();
         let is_released = is_held(facts.state);
@@ -117,8 +118,8 @@ impl Bot {
         self.facts().state
     }
 
-    /// Notes that another program receives. Returns the time of the first such note, if none of
-    /// them was followed by this pause.
+    /// Notes that another program receives. Returns the time of the first note of the present
+    /// series. A series ends if no note comes for `pause`.
     pub fn note_conflict(&self, pause: Millis, now: Timestamp) -> Timestamp {
         let mut facts = self.facts();
         let before = facts.conflict.filter(|conflict| conflict.last.is_within(pause, now));
@@ -127,7 +128,7 @@ impl Bot {
         first
     }
 
-    /// True if another program received within this time.
+    /// True if another program received within the time `within`.
     pub fn has_conflict(&self, within: Millis, now: Timestamp) -> bool {
         self.facts().conflict.is_some_and(|conflict| conflict.last.is_within(within, now))
     }
@@ -137,7 +138,7 @@ impl Bot {
         self.facts().conflict = None;
     }
 
-    /// Keeps the handle of the task that receives for the bot.
+    /// Stores the handle of the task that receives for the bot.
     pub fn set_task(&self, task: AbortHandle) {
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
@@ -148,12 +149,12 @@ impl Bot {
         task.iter().for_each(AbortHandle::abort);
     }
 
-    /// Keeps what Telegram says of the bot.
+    /// Stores the facts that Telegram tells about the bot.
     pub fn set_info(&self, info: BotInfo) {
         self.facts().info = Some(info);
     }
 
-    /// Returns what Telegram said of the bot, once it did.
+    /// Returns the facts that Telegram told about the bot; `None` before that.
     pub fn info(&self) -> Option<BotInfo> {
         self.facts().info.clone()
     }
@@ -173,12 +174,14 @@ impl Bot {
         self.facts().heard_at = Some(now);
     }
 
-    /// True if the bot can send.
+    /// True if the bot can send: its token is accepted, it is not stopped, and no other program
+    /// uses it.
     pub fn can_send(&self) -> bool {
         !matches!(self.facts().state, BotState::Revoked | BotState::Foreign | BotState::Stopped)
     }
 
-    /// True if the bot receives only what is addressed to it in a group without being its admin.
+    /// True if the bot is known to have its privacy mode on: in a group of which it is not an
+    /// admin, it receives only what is addressed to it.
     pub fn is_private(&self) -> bool {
         self.facts().info.as_ref().is_some_and(|info| !info.can_read_all_group_messages)
     }

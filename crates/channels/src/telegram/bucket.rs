@@ -1,9 +1,10 @@
 //! The rates at which one bot may call: per bot, per chat and per group.
 //!
-//! Pure: the time is an argument. Edits and typing count like messages. A wait that Telegram
-//! demanded is a hold, obeyed exactly. A slot can be taken a little before its time, so that a
-//! delivery keeps its note while it waits and not after: its call would be late, and several that
-//! waited for one write would come at once.
+//! The time is an argument, so this part has no clock. Edits and typing count like messages. A wait
+//! that Telegram demanded is a hold, and is obeyed exactly. A delivery can take a slot a little
+//! before the slot's time. It then writes its note while it waits for that time. If it wrote the
+//! note after the wait, its call would be late, and several deliveries that waited for one write
+//! would call at once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -85,8 +86,9 @@ impl RecentCalls {
         }
     }
 
-    /// Returns the time of the next free slot, if none is free. The last slot of a limit is free
-    /// only in the pace of even calls: a call that is made late then delays the next one.
+    /// Returns the time of the next free slot; `None` if one is free now. The last slot of a limit
+    /// is free only in the pace of even calls, because a call that is made late delays the next
+    /// one.
     fn full_until(&self, now: Instant, limit: Limit) -> Option<Instant> {
         let leaves = |calls: usize| {
             let index = self.due.len().checked_sub(calls)?;
@@ -129,8 +131,9 @@ impl ChatCalls {
         self.chat.due.is_empty() && self.group.due.is_empty() && self.held.is_none()
     }
 
-    /// Returns the time of the chat's next free slot, if none is free. Until the bot is calm, calls
-    /// come evenly: a burst would take the slots of other chats, and Telegram may refuse it.
+    /// Returns the time of the chat's next free slot; `None` if one is free now. Until the bot is
+    /// calm, calls come evenly: a burst would take the slots of other chats, and Telegram may
+    /// refuse it.
     fn blocked_until(
         &self,
         now: Instant,

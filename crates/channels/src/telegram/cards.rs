@@ -1,8 +1,8 @@
-//! Questions of agents as cards with buttons: who gets them, and what a press does.
+//! Questions of agents as cards with buttons: the people who get them, and the effect of a press.
 //!
-//! A card goes to the private chats of the people who may answer, or in a group to a person without
-//! one alone. Its buttons carry a short signed id, and the account that presses decides, by its
-//! pairing. The page has every card as well.
+//! A card goes to the private chats of the people who may answer. In a group, a person without a
+//! private chat gets a card that no other member sees. The buttons have a short signed id, and the
+//! pairing of the account that presses decides. The page has every card too.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ impl Telegram {
         Ok(all.filter(|reader| room.is_group() || *reader == room.chat).collect())
     }
 
-    /// Takes the buttons off a question's cards, and says what became of it.
+    /// Replaces the cards of a question by its text with the outcome, without buttons.
     pub(super) async fn end_card(
         &self,
         under_way: Carriage<'_, Room>,
@@ -146,7 +146,8 @@ impl Telegram {
         under_way.done(None)
     }
 
-    /// Deletes the messages of an event whose words were erased. What Telegram keeps is told.
+    /// Deletes the messages of an event whose words were erased. If Telegram keeps one of them, a
+    /// line in the chat says so.
     pub(super) async fn erase(
         &self,
         under_way: Carriage<'_, Room>,
@@ -193,8 +194,8 @@ impl Telegram {
         under_way.done(None)
     }
 
-    /// Returns the bot that sent a message, with the message's place; `None` if one of them is
-    /// unknown.
+    /// Returns a message that was sent, with the bot that sent it; `None` if the bot or the
+    /// message's id is not known.
     fn sent_by(&self, sent: &SentPart) -> Option<SentMessage> {
         let bot = self.bots().into_iter().find(|bot| bot.agent == sent.bot)?;
         let only_to = sent.only_to.as_ref().and_then(|account| account.parse().ok());
@@ -203,7 +204,8 @@ impl Telegram {
     }
 
     /// Deletes a person's message by any bot that may. Returns false if no bot may. Outside
-    /// supergroups the number means another message for each bot, so there must be one bot alone.
+    /// supergroups the number means another message for each bot, so nothing is deleted if there
+    /// are several bots.
     async fn delete_of_person(&self, room: &Room, message: i64) -> Result<bool, Outcome> {
         let (chat, bots) = (room.chat, self.speakers(room, None));
         if !room.is_supergroup() && bots.len() != 1 {
@@ -221,8 +223,8 @@ impl Telegram {
         Ok(false)
     }
 
-    /// Returns the time to repeat an edit or a deletion, if its failure passes by itself. Doing
-    /// either twice does no harm.
+    /// Returns the outcome that puts off an edit or a deletion, if its failure passes by itself;
+    /// `None` otherwise. It does no harm to do either twice.
     pub(super) fn repeated_later(
         &self,
         bot: &Bot,

@@ -1,7 +1,7 @@
-//! Deliveries to Telegram: which bot speaks, in how many messages, and what a failure means.
+//! Deliveries to Telegram: the bot that speaks, the messages of a text, and the failures.
 //!
-//! A crash between the note that a message is being sent and the next one leaves the delivery
-//! `unknown`: people see it, and nothing is repeated.
+//! Before each message a note says that it is being sent, and the next note says that it was. After
+//! a crash between the two the delivery is `unknown`: people see it, and no message is repeated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ const NOTE_LEAD: Duration = Duration::from_millis(50);
 enum SendResult {
     /// The message was sent.
     Yes,
-    /// This bot cannot speak there; another may.
+    /// This bot cannot write in the chat. Another one may be able to.
     NotByThisBot(String),
     /// Telegram refused the rich form of the message; its text was not sent.
     NotRich,
@@ -114,6 +114,9 @@ impl Telegram {
         Ok(self.inbox.person(&account_in(room)).await?.is_some())
     }
 
+    /// Carries words by the bots that may speak for their speaker, the best first. A bot that is
+    /// not the speaker's own names the speaker in a first line. The drafts of the speaker's bots
+    /// end before.
     async fn carry_words(&self, under_way: Carriage<'_, Room>, words: OutboundWords) -> Outcome {
         let speaker = words.place.is_none().then_some(&words.from);
         let speakers = self.speakers(&under_way.room, speaker);
@@ -142,8 +145,9 @@ impl Telegram {
         self.carry_pieces(under_way, &speakers, pieces, None).await
     }
 
-    /// Sends the messages of a text by the first of some bots that can speak in the chat. Messages
-    /// that were sent before a crash are not sent again.
+    /// Sends the messages of a text by the first of some bots that can speak in the chat. After the
+    /// first message the bot stays the same, and its refusal fails the delivery. Messages that were
+    /// sent before a crash are not sent again.
     async fn carry_pieces(
         &self,
         mut under_way: Carriage<'_, Room>,
@@ -204,8 +208,8 @@ impl Telegram {
         }
     }
 
-    /// Sends one rich message, after its note. If Telegram refuses it, notes that the text goes in
-    /// another form from here on.
+    /// Sends one rich message, after its note. If Telegram refuses its form, the text goes as text
+    /// with entities from here on.
     async fn send_rich(
         &self,
         under_way: &mut Carriage<'_, Room>,
@@ -266,7 +270,7 @@ impl Telegram {
         SendResult::Yes
     }
 
-    /// Sends one message, after its note.
+    /// Sends one message, after its note. If Telegram refuses its entities, sends it without them.
     async fn send_part(
         &self,
         under_way: &mut Carriage<'_, Room>,
@@ -302,7 +306,8 @@ impl Telegram {
         }
     }
 
-    /// Returns what a refused message means, after its note is taken back.
+    /// Stores that no message is being sent any more, and returns the result that follows from the
+    /// fault of the call.
     async fn after_fault(
         &self,
         under_way: &mut Carriage<'_, Room>,
@@ -342,13 +347,17 @@ impl Telegram {
         }
     }
 
-    /// Waits until a bot may send in a chat. Longer waits put the delivery off.
+    /// Waits until a bot may send in a chat, up to [`PATIENCE`].
+    ///
+    /// # Errors
+    /// The outcome of a delivery that is put off, because the wait is longer.
     pub(super) async fn wait_for_slot(&self, bot: &Bot, room: &Room) -> Result<(), Outcome> {
         self.book_slot(bot, room, Duration::ZERO).await.map(drop)
     }
 
-    /// Waits until a bot may send the next message of a delivery, and notes just before that it is
-    /// being sent. Longer waits put the delivery off.
+    /// Waits until a bot may send the next message of a delivery, and notes just before that time
+    /// that the message is being sent. A wait longer than [`PATIENCE`], or a hold, puts the
+    /// delivery off.
     pub(super) async fn note_until_slot(
         &self,
         under_way: &mut Carriage<'_, Room>,
@@ -366,8 +375,8 @@ impl Telegram {
         Err(under_way.put_off(too_many(held_until)).await)
     }
 
-    /// Takes a bot's next slot in a chat, at most `lead` before its time, which it returns. Longer
-    /// waits put the delivery off.
+    /// Takes a bot's next slot in a chat, at most `lead` before the slot's time, and returns that
+    /// time. A wait longer than [`PATIENCE`] puts the delivery off.
     async fn book_slot(&self, bot: &Bot, room: &Room, lead: Duration) -> Result<Instant, Outcome> {
         let patience = Instant::now() + PATIENCE;
         loop {
@@ -381,7 +390,9 @@ impl Telegram {
     }
 
     /// Returns the bots that may speak in a chat for a participant, the best first: the
-    /// participant's own, then those that stand for it, then the chat's relay, then the others.
+    /// participant's own, then those that stand for the participant, then those known to be in the
+    /// chat, then the others. Bots known to be outside the chat come last in any case. In a talk
+    /// with one agent, only the agent's bots speak.
     pub(super) fn speakers(&self, room: &Room, from: Option<&ParticipantId>) -> Vec<Arc<Bot>> {
         let place = self.places.get(room.chat).unwrap_or_default();
         let is_own = |agent: &str| from.is_some_and(|from| from.as_str() == agent);
@@ -400,7 +411,8 @@ impl Telegram {
         bots
     }
 
-    /// Sends a question's card by the first bot to which a person has spoken.
+    /// Sends a question's card to a person's private chat, by the first bot that may write there.
+    /// Returns the outcome if the delivery ends or is put off.
     pub(super) async fn send_card(
         &self,
         under_way: &mut Carriage<'_, Room>,

@@ -83,7 +83,8 @@ impl Drafts {
         self.get(bot, chat).is_some()
     }
 
-    /// Adds a draft, unless there is one of the same turn.
+    /// Adds a draft, and returns true, unless there is one of the same turn. An earlier draft of
+    /// the bot in the chat ends.
     fn begin(&self, bot: &Bot, draft: &Arc<Draft>) -> bool {
         let mut all = self.all();
         let key = (bot.agent.clone(), draft.room.chat);
@@ -105,8 +106,8 @@ impl Drafts {
         }
     }
 
-    /// Ends the draft of a message that is about to be sent, and waits for a call that is under
-    /// way.
+    /// Ends the draft of a message that is about to be sent. Waits up to [`CALL_MAX`] for a call
+    /// about the draft that is under way.
     pub(super) async fn close(&self, bot: &Bot, chat: i64, seq: Seq) {
         let Some(draft) = self.get(bot, chat).filter(|draft| draft.since < seq) else { return };
         draft.end();
@@ -173,7 +174,7 @@ struct Drafter {
 }
 
 impl Drafter {
-    /// Shows the draft until its turn ends.
+    /// Shows the draft until its turn or the draft ends, at most for [`DRAFTED_MAX`].
     async fn run(mut self, mut updates: Listener) {
         let until = Instant::now() + DRAFTED_MAX;
         let mut ticks = tokio::time::interval(PACE);
@@ -218,7 +219,8 @@ impl Drafter {
         Some(fresh.updates)
     }
 
-    /// Shows the present text, if there is something new and the bot's limits leave room for it.
+    /// Shows the present text, if it is new or was shown long ago, and the bot's limits leave room
+    /// for it.
     async fn show(&mut self) -> ShowResult {
         let Some(open) = self.telegram.upgrade() else { return ShowResult::Over };
         let now = Instant::now();
@@ -255,6 +257,8 @@ impl Drafter {
         }
     }
 
+    /// Returns the form of the present text: a rich message if that is allowed, or else text with
+    /// entities. Of a long answer it is the last part, which is being written.
     fn form(&self, open: &Telegram) -> DraftForm {
         let may_be_rich = !self.is_plain
             && open.may_be_rich(&self.bot)
@@ -268,6 +272,8 @@ impl Drafter {
         DraftForm::Text(parts.into_iter().next_back().unwrap_or_default())
     }
 
+    /// Returns the result of a call that failed. A draft whose rich form was refused goes on as
+    /// text.
     fn after_fault(&mut self, open: &Telegram, send: &SendDraft, fault: &CallFault) -> ShowResult {
         tracing::debug!(bot = self.bot.agent, %fault, "a draft could not be shown");
         if let Some(after) = fault.retry_after() {
@@ -291,7 +297,7 @@ impl Drafter {
 }
 
 impl Telegram {
-    /// Begins to show what an agent writes in the private chats of a conversation.
+    /// Begins to show the answer that an agent writes in the private chats of a conversation.
     pub(super) async fn begin_drafts(self: &Arc<Self>, stream: &StreamId, agent: &ParticipantId) {
         let Some(bot) = self.bot_for(agent) else { return };
         if bot.lacks(Method::SendMessageDraft) {
@@ -313,6 +319,8 @@ impl Telegram {
         }
     }
 
+    /// Begins the draft of a turn in a private chat, if the chat's account is paired and the turn
+    /// is open.
     async fn begin_draft(
         self: &Arc<Self>,
         bot: &Arc<Bot>,
@@ -352,7 +360,7 @@ impl Telegram {
         tasks.spawn(drafter.run(heard.updates));
     }
 
-    /// Listens to a conversation, if a turn of it is open: its end is heard then.
+    /// Listens to a conversation; `None` if the turn is over, because its end would not be heard.
     async fn hear_turn(&self, stream: &StreamId, turn: TurnNo) -> Option<Subscription> {
         let hall = self.inbox.hall();
         let heard = hall.subscribe(stream).await.ok()?;
@@ -360,8 +368,9 @@ impl Telegram {
         is_open.then_some(heard)
     }
 
-    /// Stops the turns of a conversation because its person pressed the button at a draft. It is
-    /// the command `/stop` of that person, with the same right. A draft that is over stops nothing.
+    /// Stops the turns of a conversation because its person pressed the button at a draft. This is
+    /// the command `/stop` of that person, with the same right. It does nothing if the draft is
+    /// gone.
     ///
     /// # Errors
     /// [`TryAgain`] if the command could not be stored now.

@@ -1,4 +1,5 @@
-//! Messages that people edit: the new words replace those that wait; later ones are told.
+//! Messages that people edit. New words replace words that no agent took up; otherwise a notice
+//! tells of them.
 
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::slash;
@@ -13,8 +14,9 @@ use crate::inbox::InboundWords;
 use crate::receive::{TryAgain, passing};
 
 impl Telegram {
-    /// Takes a message that was edited. Telegram sends edits of link previews too, and several bots
-    /// see the same edit, so only new words count, and each once.
+    /// Takes a message that was edited. Telegram reports the preview of a link as an edit too, and
+    /// several bots see the same edit, so an edit without new words does nothing. Edits of commands
+    /// and of unpaired people do nothing either.
     ///
     /// # Errors
     /// [`TryAgain`] if the words could not be stored now.
@@ -63,8 +65,8 @@ impl Telegram {
         Ok(())
     }
 
-    /// Returns a place and the talks with one agent in it: a message of the place is in one of
-    /// them.
+    /// Returns a place, and the talks with one agent in it. A message of the place is in one of
+    /// these.
     fn talks_in(&self, room: &Room) -> Vec<Room> {
         let mut talks = vec![room.clone()];
         if room.with.is_none() {

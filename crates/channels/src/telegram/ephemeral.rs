@@ -19,7 +19,7 @@ use crate::carriage::Carriage;
 
 impl Telegram {
     /// Sends a card to one member of a group, by the first bot that is an admin there. Returns the
-    /// end of the delivery, if it ends or is put off.
+    /// outcome if the delivery ends or is put off, and `None` also if no bot could send the card.
     pub(super) async fn send_ephemeral_card(
         &self,
         under_way: &mut Carriage<'_, Room>,

@@ -1,4 +1,4 @@
-//! Groups: how they are opened, which agents are in them, and what their new ids are.
+//! Groups: their opening, the agents in them, and their new ids.
 
 use tokio::time::Instant;
 
@@ -31,7 +31,7 @@ impl Telegram {
         if !matches!(change.chat.kind, ChatKind::Group | ChatKind::Supergroup) {
             return Ok(());
         }
-        // A word that is newer than this server says nothing about who is there.
+        // A status that is newer than this server does not tell if the bot is in the chat.
         if matches!(change.new, MemberStatus::Unknown(_)) {
             return Ok(());
         }
@@ -90,8 +90,8 @@ impl Telegram {
         }
     }
 
-    /// Tells in the chat that a bot receives only what is addressed to it, if the first line of the
-    /// chat did not.
+    /// Tells in the chat that a bot receives only what is addressed to it, unless the chat was told
+    /// before.
     async fn tell_if_deaf(&self, bot: &Bot, room: &Room) {
         let place = self.places.get(room.chat).unwrap_or_default();
         let is_deaf = place.bots.get(&bot.agent) == Some(&false);
@@ -103,7 +103,8 @@ impl Telegram {
         }
     }
 
-    /// Tells in the chat why it could not be opened, if it could not.
+    /// Tells the chat the reason if it could not be opened. A chat that was opened does not wait
+    /// any more.
     async fn tell_opened(
         &self,
         bot: &Bot,
@@ -117,7 +118,7 @@ impl Telegram {
         Ok(())
     }
 
-    /// Says once that the group waits for a person who opens it.
+    /// Says, the first time, that the group waits for a person who opens it.
     pub(super) async fn wait_for_opening(&self, bot: &Bot, room: &Room) {
         let is_first = self
             .places
@@ -177,8 +178,11 @@ impl Telegram {
         }
     }
 
-    /// Takes words of a paired person in a chat without a conversation: a command that opens a
-    /// group, or words for one agent alone.
+    /// Takes words of a paired person in a chat without a conversation. `/group create` opens the
+    /// chat. In a topic of an open group, words of a person who may open groups open the topic. In
+    /// a chat that was dissolved, words for one agent begin a talk with the agent; so they do for a
+    /// person who may open groups if the binding ended in another way. A chat that was never bound
+    /// still waits.
     pub(super) async fn receive_unbound(
         &self,
         bot: &Bot,
@@ -225,7 +229,7 @@ impl Telegram {
         Ok(self.inbox.bound(&chat).await.map_err(passing)?.is_some())
     }
 
-    /// Takes a message again whose chat has been opened meanwhile.
+    /// Posts a message in the conversation of its chat, which has just been opened.
     async fn receive_again(
         &self,
         bot: &Bot,
@@ -282,7 +286,8 @@ impl Telegram {
         self.enter(bot, &alone, message, person, &stream, words).await
     }
 
-    /// Moves the binding of a group that became a supergroup, with those of its talks.
+    /// Moves the binding of a group that became a supergroup, and the bindings of its talks with
+    /// agents.
     ///
     /// # Errors
     /// [`TryAgain`] if the change could not be stored now.

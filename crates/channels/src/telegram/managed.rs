@@ -104,7 +104,8 @@ impl Telegram {
     /// accounts that got it.
     ///
     /// # Errors
-    /// [`ChannelError`] if no account got it.
+    /// [`ChannelError`] if the agent has a bot, no bot can manage others, the person has no paired
+    /// account, or no account got the button.
     pub(super) async fn offer(
         &self,
         agent: &str,
@@ -221,7 +222,7 @@ impl Telegram {
     /// Takes the news of a bot that a manager manages: a new one, or a new token of a known one.
     ///
     /// # Errors
-    /// [`TryAgain`] if its token cannot be fetched or kept now.
+    /// [`TryAgain`] if its token cannot be fetched or stored now.
     pub(super) async fn receive_managed(
         self: &Arc<Self>,
         manager: &Bot,
@@ -255,8 +256,8 @@ impl Telegram {
         Ok(())
     }
 
-    /// Keeps and connects the bot that was made for an agent. Returns the line that says so, or why
-    /// it was not done.
+    /// Stores and connects the bot that was made for an agent. Returns the line for the person:
+    /// that it is connected, or the reason if it is not.
     async fn adopt(
         self: &Arc<Self>,
         manager: &Bot,
@@ -285,7 +286,7 @@ impl Telegram {
         ))
     }
 
-    /// Lets only paired accounts write to a new bot. Returns what the person should know of it.
+    /// Lets only paired accounts write to a new bot. Returns a sentence for the person about that.
     async fn restrict(&self, manager: &Bot, made: &ManagedBot) -> &'static str {
         const OPEN: &str = " Telegram could not be told who may write to it, so others can find it; \
                             they get no answer from the agent.";
@@ -306,7 +307,7 @@ impl Telegram {
         }
     }
 
-    /// Connects a known bot again if its token was replaced.
+    /// Connects a bot that was added at run time again, if its token was replaced.
     async fn renew(self: &Arc<Self>, manager: &Bot, bot: &Bot) -> Result<(), TryAgain> {
         let Some(old) = self.managed.kept.all().remove(&bot.agent) else { return Ok(()) };
         match self.token_of(manager, bot.id()).await {
@@ -320,7 +321,7 @@ impl Telegram {
         }
     }
 
-    /// Returns the token of a managed bot, once Telegram accepts it.
+    /// Returns the token of a managed bot, after Telegram has accepted it.
     async fn token_of(&self, manager: &Bot, id: i64) -> Result<BotToken, CallFault> {
         let token = manager.client.get_managed_bot_token(id).await?;
         self.client(token.clone()).get_me().await?;
@@ -362,8 +363,9 @@ fn button(offer: &BotOffer, manager: &str) -> NewBotButton {
     }
 }
 
-/// Returns a username for the bot of an agent: the agent's name and that of the manager, which is
-/// unlike those of other servers. `None` if it would be too long, or would not begin with a letter.
+/// Returns a username for the bot of an agent: the agent's name and the manager's username. The
+/// manager's username is unique, so bots of two servers never get the same one. `None` if it would
+/// be too long, would not begin with a letter, or would not end with `bot`.
 fn username_for(agent: &str, manager: &str) -> Option<String> {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = format!("{agent}_{manager}").chars().map(letter).collect();

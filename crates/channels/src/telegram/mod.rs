@@ -83,7 +83,7 @@ pub struct Telegram {
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
-    /// Changes with each bot whose name becomes known.
+    /// Changes with each bot whose name becomes known or cannot be known now.
     names_known: watch::Sender<()>,
     /// True while the channel waits for the operator after a restore.
     stopped: watch::Sender<bool>,
@@ -111,7 +111,7 @@ impl Telegram {
         Ok(telegram)
     }
 
-    /// Returns the channel, none of whose bots is connected yet.
+    /// Returns the channel. No bot is connected yet.
     ///
     /// # Errors
     /// The reason in words, if no HTTP client can be made.
@@ -143,7 +143,7 @@ impl Telegram {
         })
     }
 
-    /// Connects the known bots, and starts the tasks beside them.
+    /// Connects the known bots, and starts the tasks of the channel.
     fn connect_all(self: &Arc<Self>) {
         for (agent, token) in self.settings.bots.iter() {
             match token.parse::<BotToken>() {
@@ -173,7 +173,7 @@ impl Telegram {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a bot, and connects it.
+    /// Adds a bot in place of an earlier one of its agent, and connects it.
     fn connect(self: &Arc<Self>, agent: &str, token: BotToken) -> Arc<Bot> {
         let (client, rates) = (self.client(token), self.settings.rates);
         let bot = Arc::new(Bot::new(agent, client, rates, self.inbox.hall().now()));
@@ -198,7 +198,7 @@ impl Telegram {
         *self.stopped.borrow()
     }
 
-    /// Takes a bot away: it receives and sends nothing more.
+    /// Removes a bot. It receives and sends nothing more.
     fn disconnect(&self, agent: &str) {
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
         bots.iter().filter(|bot| bot.agent == agent).for_each(|bot| bot.stop());
@@ -206,8 +206,8 @@ impl Telegram {
         self.places.forget_bot(agent);
     }
 
-    /// Starts the tasks beside the bots: one shows typing, and one leaves groups which no person
-    /// opens.
+    /// Starts the tasks of the channel. One shows typing. The other leaves groups that no person
+    /// opens, and judges messages under a bot's identity.
     fn watch(self: &Arc<Self>) {
         let weak = Arc::downgrade(self);
         self.tasks().spawn(show_typing(weak.clone(), self.inbox.hall().changes()));
@@ -221,7 +221,7 @@ impl Telegram {
         });
     }
 
-    /// Leaves the groups that have waited too long.
+    /// Leaves the groups that have waited too long, unless they were bound meanwhile.
     async fn leave_waiting(&self, now: Instant) {
         for (chat, place) in self.places.all() {
             let is_over = place
@@ -246,7 +246,8 @@ impl Telegram {
         }
     }
 
-    /// Returns the agent that answers for a bot: the one of its name, or else the default one.
+    /// Returns the agent that answers for a bot: the agent of the bot's name if the registry has
+    /// it, or else the default agent if there is one.
     fn agent_of(&self, bot: &Bot) -> String {
         let is_known = self.inbox.hall().registry().get(&bot.agent).is_some();
         match &self.settings.default_agent {
@@ -278,8 +279,7 @@ impl Telegram {
         self.bots().iter().filter_map(|bot| bot.username()).collect()
     }
 
-    /// Says a line in a chat, at once and without a promise that it arrives: an answer to what was
-    /// written there.
+    /// Answers at once in the chat of a message. The line is not sent again if it does not arrive.
     async fn say(&self, bot: &Bot, room: &Room, line: &str, reply_to: Option<i64>) {
         for (number, part) in text::plain(line, None, text::TEXT_UNITS_MAX).into_iter().enumerate()
         {
@@ -304,7 +304,7 @@ impl Telegram {
         }
     }
 
-    /// Holds a bot back in a chat, or everywhere, for exactly as long as Telegram asked.
+    /// Holds a bot back in a chat, or in all chats, for exactly the time that Telegram asked for.
     fn hold(&self, bot: &Bot, chat: Option<i64>, after: Duration) {
         bot.bucket().hold(chat, Instant::now() + after);
     }
@@ -325,8 +325,8 @@ impl Telegram {
             .collect()
     }
 
-    /// Returns the line that names bots which receive only what is addressed to them, and notes
-    /// that the chat is told of them.
+    /// Returns the line that names bots which receive only what is addressed to them; `None` if
+    /// none of them has a name. Notes that the chat is told of them.
     fn deaf_line(&self, room: &Room, bots: &[Arc<Bot>]) -> Option<String> {
         let names: Vec<String> =
             bots.iter().filter_map(|bot| Some(format!("@{}", bot.username()?))).collect();
@@ -355,7 +355,7 @@ impl Telegram {
         format!("{}{hearing}", opening_line(agents))
     }
 
-    /// Returns the number of the newest message that a bot sees in a chat for an event.
+    /// Returns the number of the newest message in a chat that shows an event, as a bot sees it.
     fn message_at(&self, bot: &Bot, chat: i64, event: &(StreamId, Seq)) -> Option<i64> {
         let [first, last] = [i64::MIN, i64::MAX].map(|number| MessageId::new(bot, chat, number));
         self.messages.message_of(first..=last, event).map(MessageId::number)

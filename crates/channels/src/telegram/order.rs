@@ -1,8 +1,8 @@
 //! The order of a group's messages, if several bots hear different parts of it.
 //!
 //! In privacy mode each message reaches one bot alone, so two messages can arrive by two
-//! connections in the other order. Their ids in a supergroup rise, and a message waits a moment for
-//! those before it.
+//! connections in the wrong order. The ids of messages in a supergroup rise. So a message waits a
+//! moment for messages with smaller ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,13 +23,13 @@ pub(super) struct MessageOrder {
 /// The messages of one group.
 #[derive(Default)]
 struct Lane {
-    /// The newest message that was taken.
+    /// The newest message that was taken, or that this server sent right after it.
     newest: i64,
     /// The messages that wait or are being taken.
     under_way: BTreeSet<i64>,
 }
 
-/// The turn of one message in its group. The next message follows when it is dropped.
+/// The turn of one message in its group. Dropping the ticket lets the next message follow.
 pub(super) struct OrderTicket<'a> {
     order: &'a MessageOrder,
     chat: i64,
@@ -41,8 +41,8 @@ impl MessageOrder {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a message is the oldest known one of its group, and those before it had a moment
-    /// to arrive.
+    /// Waits until a message may be taken: no older message is under way, and missing older ones
+    /// had a moment to arrive. A message that is not newer than the newest one does not wait.
     pub(super) async fn wait(&self, chat: i64, message: i64) -> OrderTicket<'_> {
         self.lanes().entry(chat).or_default().under_way.insert(message);
         let ticket = OrderTicket { order: self, chat, message };
@@ -61,7 +61,7 @@ impl MessageOrder {
         }
     }
 
-    /// Notes the number of a message of our own, so that others do not wait for it.
+    /// Notes the number of a message that this server sent, so that others do not wait for it.
     pub(super) fn note_own(&self, chat: i64, message: i64) {
         let mut lanes = self.lanes();
         let lane = lanes.entry(chat).or_default();
@@ -70,8 +70,9 @@ impl MessageOrder {
         }
     }
 
-    /// True if a message is the oldest that is under way, and follows the newest one that was taken
-    /// or has waited.
+    /// True if a message may be taken now: it is the oldest that is under way, and either it
+    /// follows the newest taken message directly or it has waited for its full time. A message that
+    /// is not newer than the newest one is never held back.
     fn is_next(&self, chat: i64, message: i64, has_waited: bool) -> bool {
         let lanes = self.lanes();
         let Some(lane) = lanes.get(&chat) else { return true };

@@ -1,8 +1,10 @@
-//! Words under a bot's identity that this server did not send: another program speaks as the bot.
+//! Messages under a bot's identity that this server did not send: another program speaks as the
+//! bot.
 //!
-//! One of our bots sees what another one says only if Telegram lets bots hear bots. Such a message
-//! can arrive before Telegram's answer to our own call, so it is judged a few seconds later, and
-//! never while a call of the bot is under way or was in doubt.
+//! One bot of this server sees the messages of another one only if Telegram lets bots hear bots.
+//! Such a message can arrive before Telegram's answer to this server's own call. So it is judged a
+//! few seconds later. It does not count as foreign while a call of the bot is under way or near a
+//! call in doubt.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -42,7 +44,7 @@ struct SentIds {
     doubted_at: Option<Instant>,
 }
 
-/// A call under way. Dropped without an answer, it is in doubt.
+/// A call under way. If it ends without naming its message, that message is in doubt.
 struct CallUnderWay<'a> {
     sent: &'a SentMessages,
     is_answered: bool,
@@ -88,8 +90,8 @@ impl SentMessages {
         }
     }
 
-    /// Returns true if a message that was seen at some time is not one of this server, and false if
-    /// it is or may be; `None` while that is open.
+    /// Returns true if a message is not one of this server, and false if it is or may be one;
+    /// `None` if that cannot be said yet. `seen` is the time at which the message was seen.
     fn is_foreign(&self, chat: i64, message: i64, seen: Instant, now: Instant) -> Option<bool> {
         let sent = self.lock();
         let may_be_ours = sent.doubted_at.is_some_and(|at| at + 2 * JUDGED_AFTER > seen);
@@ -130,8 +132,9 @@ impl Suspects {
 }
 
 impl Telegram {
-    /// Takes a message of one of our own bots that another one saw. Only in a supergroup is its
-    /// number the same for all bots, and messages from before the start may be our own.
+    /// Notes a message of one bot of this server that another one saw, so that it is judged later.
+    /// Only in a supergroup is the number of a message the same for all bots. A message from before
+    /// the start is not noted, because this server may have sent it.
     pub(super) fn note_own_words(&self, bot: i64, message: &Message) {
         let begun = (self.started_at + CLOCKS_APART).millis();
         let is_new = message.date.is_some_and(|date| date.saturating_mul(1000) > begun);
@@ -146,7 +149,7 @@ impl Telegram {
         }
     }
 
-    /// Stops each bot as which another program speaks, and says so in the chat.
+    /// Stops each bot under whose identity another program speaks. Another bot says so in the chat.
     pub(super) async fn judge_suspects(&self) {
         let now = Instant::now();
         let all = std::mem::take(&mut *self.suspects.lock());

@@ -1,5 +1,5 @@
-//! The chats in which the bots are, as far as updates told. All of it is in memory: what is unknown
-//! is learnt again.
+//! The chats in which the bots are, as far as updates told. This is only in memory. After a restart
+//! it is learned again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,14 +21,14 @@ pub struct Place {
     pub bots: BTreeMap<String, bool>,
     /// The agents whose bots are known to be outside: removed, or refused there.
     pub gone: BTreeSet<String>,
-    /// The agents whose bots the chat was told that they do not receive all messages.
+    /// The agents of the bots of which the chat was told that they do not receive all messages.
     pub told_deaf: BTreeSet<String>,
     /// Time at which the chat began to wait for a person who opens it.
     pub waiting_since: Option<Instant>,
 }
 
 impl Place {
-    /// True if it is known whether the bot of an agent is in the chat.
+    /// True if the bot of an agent is known to be in the chat, or known to be outside.
     pub fn knows(&self, agent: &str) -> bool {
         self.bots.contains_key(agent) || self.gone.contains(agent)
     }
@@ -44,7 +44,7 @@ impl Place {
 #[derive(Default)]
 pub struct Places {
     places: Mutex<BTreeMap<i64, Place>>,
-    /// The newest messages of basic groups, with what they have in common with equal ones.
+    /// The newest messages of basic groups, with the text that equal messages have in common.
     equals: Mutex<VecDeque<(MessageId, String)>>,
     /// Groups that became supergroups, with their new ids.
     moved: Mutex<BTreeMap<i64, i64>>,
@@ -55,7 +55,7 @@ pub struct Places {
 pub struct MessageId {
     chat: i64,
     /// The bot that sees the message under this number; `None` in supergroups, in which the numbers
-    /// are the same for all.
+    /// are the same for all bots.
     seen_by: Option<i64>,
     number: i64,
 }
@@ -78,17 +78,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Places {
-    /// Changes what is known of a chat, and returns the result of the change.
+    /// Changes the known facts of a chat, and returns the result of the change.
     pub fn change<T>(&self, chat: i64, change: impl FnOnce(&mut Place) -> T) -> T {
         change(lock(&self.places).entry(chat).or_default())
     }
 
-    /// Returns what is known of a chat.
+    /// Returns the known facts of a chat.
     pub fn get(&self, chat: i64) -> Option<Place> {
         lock(&self.places).get(&chat).cloned()
     }
 
-    /// Forgets all places of the bot of an agent: it is another account now, or none.
+    /// Forgets all places of the bot of an agent, because the agent has another bot now, or none.
     pub fn forget_bot(&self, agent: &str) {
         for place in lock(&self.places).values_mut() {
             place.bots.remove(agent);
@@ -121,8 +121,9 @@ impl Places {
         lock(&self.moved).get(&chat).copied().unwrap_or(chat)
     }
 
-    /// Returns how many equal messages a bot saw before this one: those of the same author with the
-    /// same words in the same second. A message that arrives again has the same place.
+    /// Returns the number of equal messages that a bot saw before this one: messages of the same
+    /// author with the same words in the same second. A message that arrives again gets the same
+    /// number.
     pub fn place_among_equals(&self, message: MessageId, print: &str) -> usize {
         let mut equals = lock(&self.equals);
         let is_equal =

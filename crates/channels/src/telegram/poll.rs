@@ -1,7 +1,8 @@
 //! The task of a bot: it receives updates, one after the other, and keeps the bot's state.
 //!
-//! An update is confirmed to Telegram only after it was taken, by asking for the next one. Telegram
-//! sends it again if the server stops before that, and its key makes it enter once.
+//! An update is confirmed to Telegram only after it was taken, by the request for the next one. If
+//! the server stops before that, Telegram sends the update again, and its key makes it enter one
+//! time.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -22,8 +23,8 @@ const POLL: Duration = Duration::from_secs(50);
 const NAMES_MAX: Duration = Duration::from_secs(10);
 /// First and longest pause after a failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
-/// Time after which another receiver of the same bot is told of, and time without it after which
-/// the bot counts as hearing again.
+/// Time of refusals after which another receiver of the same bot is told of, and time without a
+/// refusal after which the bot counts as hearing again.
 const DOUBLED_AFTER: Millis = Millis::from_secs(120);
 /// Number of times that an update is tried after an unknown failure. A full disk or a busy server
 /// do not count.
@@ -82,7 +83,8 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
 }
 
 impl Telegram {
-    /// Asks Telegram what the bot is, and tells it the commands.
+    /// Asks Telegram for the facts about the bot, ends the use of a webhook, and sets the bot's
+    /// commands.
     async fn greet(self: &Arc<Self>, bot: &Arc<Bot>) -> Result<(), CallFault> {
         let info = bot.client.get_me().await?;
         // Updates go to a webhook while one is set, perhaps of an earlier program.
@@ -102,8 +104,8 @@ impl Telegram {
         Ok(())
     }
 
-    /// Waits until the name of each bot is known, or Telegram was asked for it in vain. In the
-    /// words of an earlier update a name that is not known would not be a mention.
+    /// Waits until the name of each bot is known, or Telegram was asked for it in vain; at most for
+    /// [`NAMES_MAX`]. In the words of an update, a name that is not known would not be a mention.
     async fn wait_for_names(&self) {
         let mut known = self.names_known.subscribe();
         let is_asked = |bot: &Arc<Bot>| bot.info().is_some() || bot.state() != BotState::Starting;
@@ -111,12 +113,14 @@ impl Telegram {
         let _ = tokio::time::timeout(NAMES_MAX, all).await;
     }
 
-    /// Tells the bots that wait that one more name is known, or cannot be known now.
+    /// Tells the waiting bots that one more name is known, or cannot be known now.
     fn note_names(&self) {
         self.names_known.send_replace(());
     }
 
-    /// Takes an update, again and again while it cannot be stored. Returns the next offset.
+    /// Takes an update, and tries again while it cannot be stored. After [`TRIES_MAX`] failures of
+    /// unknown kinds it is passed over. Returns the next offset; `None` if the update has no
+    /// number.
     async fn take(self: &Arc<Self>, bot: &Bot, value: &Value) -> Option<i64> {
         let mut pause = Pause::default();
         let read = update::read(value);
@@ -138,8 +142,8 @@ impl Telegram {
     }
 
     /// Notes that a poll succeeded. Two receivers end each other's polls, and each gets a part of
-    /// the updates. So only a poll that waited to its end without any (`is_whole`), or a time
-    /// without a refusal, says that the other one is gone.
+    /// the updates. So the other receiver counts as gone only after a poll that waited to its end
+    /// and got no update (`is_whole`), or after a time without a refusal.
     fn note_success(&self, bot: &Bot, is_whole: bool) {
         let now = self.inbox.hall().now();
         if is_whole {
@@ -150,7 +154,8 @@ impl Telegram {
         }
     }
 
-    /// Notes what a failure says of a bot.
+    /// Sets the state of a bot after a poll that failed. Another receiver is told of only after its
+    /// refusals have lasted for [`DOUBLED_AFTER`].
     fn note_fault(&self, bot: &Bot, fault: &CallFault) {
         let state = bot.state();
         let now = self.inbox.hall().now();
@@ -179,7 +184,8 @@ impl Default for Pause {
 }
 
 impl Pause {
-    /// Waits; for exactly as long as the product asked, if it did.
+    /// Waits for the time that the product asked for, or else for the present pause. The next pause
+    /// is twice as long.
     async fn wait(&mut self, asked: Option<Duration>) {
         tokio::time::sleep(asked.unwrap_or(self.0)).await;
         self.0 = (2 * self.0).min(PAUSES.1);

@@ -56,6 +56,8 @@ impl Telegram {
         }
     }
 
+    /// Takes a new message. In a supergroup that its bots hear only in parts, it waits for older
+    /// messages.
     async fn receive_message(&self, bot: &Bot, message: Message) -> Result<(), TryAgain> {
         if self.void_code(bot, &message).await? {
             return Ok(());
@@ -83,7 +85,9 @@ impl Telegram {
         self.receive_in_group(bot, &message, author).await
     }
 
-    /// Takes a message of a person to one bot alone.
+    /// Takes a message of a person to one bot alone. A pairing code pairs the account. Other words
+    /// of a paired person go to the bot's agent, in a conversation that the first such message
+    /// opens.
     async fn receive_private(
         &self,
         bot: &Bot,
@@ -158,7 +162,7 @@ impl Telegram {
         stream: &StreamId,
         words: InboundWords,
     ) -> Result<(), TryAgain> {
-        // A command for one bot that the server does not know is words for its agent.
+        // An unknown command for one bot is words for the bot's agent.
         let is_for_agent =
             words.to.is_some() && room.with.is_none() && slash::parse(&words.text).is_err();
         match self.inbox.take_words(person, stream, words, is_for_agent).await? {
@@ -174,7 +178,7 @@ impl Telegram {
         Ok(())
     }
 
-    /// Answers an error in the chat of the words. One that passes by itself is not answered,
+    /// Answers an error in the chat of the message. An error that passes by itself is not answered,
     /// because the message is received again.
     pub(super) async fn refuse(
         &self,
@@ -191,8 +195,8 @@ impl Telegram {
         Ok(())
     }
 
-    /// Returns a message as words for the hall: names of bots become names of their agents, and a
-    /// file becomes a line that says what came.
+    /// Returns a message as words for the hall. Names of bots become names of their agents, and a
+    /// file becomes a line that tells its kind.
     pub(super) fn words_of(
         &self,
         bot: &Bot,
@@ -221,8 +225,9 @@ impl Telegram {
         }
     }
 
-    /// Returns the text of a message with names of agents for those of bots, and without the bot's
-    /// name behind a command; and the agent of that bot.
+    /// Returns the text of a message, with names of agents in place of names of bots.
+    /// `/command@bot` loses the bot's name. If the server does not know that command, also returns
+    /// the agent of the bot.
     fn text_of(&self, message: &Message) -> (String, Option<String>) {
         let names = self.names();
         let agent = |name: &str| {
@@ -241,13 +246,14 @@ impl Telegram {
             return (text, None);
         };
         let line = format!("/{command} {rest}").trim_end().to_owned();
-        // A command of the server is for the conversation, whichever bot it names.
+        // A command of the server is for the conversation, even if it names a bot.
         let to = to.filter(|_| slash::parse(&line).is_err());
         (line, to)
     }
 
-    /// Returns the agent that a message is for by its form: a reply to a bot's message, or a bot
-    /// that is named without its username. Names in the words count for themselves.
+    /// Returns the agent that a message is for by its form: the bot that is named without a
+    /// username, or else the bot whose message is replied to. `None` if the words have usernames,
+    /// which tell the agents themselves.
     fn agent_meant(&self, message: &Message) -> Option<String> {
         if !message.names().is_empty() {
             return None;
@@ -257,10 +263,10 @@ impl Telegram {
         by_name.or_else(|| replied.and_then(|id| self.agent_with(id)))
     }
 
-    /// Returns the key under which a message enters once. In a basic group the bots see the same
-    /// message under different ids, so there its author, time and words are the key, and its place
-    /// among equal ones. Two bots that stand for one agent number their private chats with a person
-    /// each for itself.
+    /// Returns the key under which a message enters one time. In a basic group the bots see the
+    /// same message under different ids. So its author, time and words are the key there, with its
+    /// number among equal messages. Two bots that stand for one agent number their private chats
+    /// with a person independently, so their keys have the bot's id.
     pub(super) fn key_of(&self, bot: &Bot, message: &Message, chat: &Chat) -> String {
         if message.chat.kind == ChatKind::Private {
             return format!("{}:{}:{}", chat.key(), bot.id(), message.message_id);
@@ -279,14 +285,14 @@ impl Telegram {
     }
 
     /// True if this bot's view of a message counts. In a basic group with a bot that receives all
-    /// messages, only that bot's does. The key of a message is the same for all bots, so nothing
-    /// enters twice if that bot stops and another takes its place.
+    /// messages, only the view of that bot does. The key of a message is the same for all bots, so
+    /// no message enters twice if that bot stops and another takes its place.
     pub(super) fn is_designated(&self, bot: &Bot, message: &Message) -> bool {
         message.chat.kind != ChatKind::Group
             || self.designated(message.chat.id).is_none_or(|agent| agent == bot.agent)
     }
 
-    /// Returns the first agent whose bot receives all messages of a basic group.
+    /// Returns the first connected bot that receives all messages of a basic group, by its agent.
     fn designated(&self, chat: i64) -> Option<String> {
         let place = self.places.get(chat)?;
         let hears_all = |bot: &&Arc<Bot>| place.bots.get(&bot.agent).copied().unwrap_or_default();
@@ -306,10 +312,11 @@ impl Telegram {
         });
     }
 
-    /// Makes a code invalid that a message shows to a group. Returns true if there was a code.
+    /// Makes a pairing code invalid that a message shows to a group. Returns true if the message
+    /// had a code.
     ///
     /// # Errors
-    /// [`TryAgain`] if its end could not be kept now.
+    /// [`TryAgain`] if the end of the code could not be stored now.
     pub(super) async fn void_code(&self, bot: &Bot, message: &Message) -> Result<bool, TryAgain> {
         let is_group = matches!(message.chat.kind, ChatKind::Group | ChatKind::Supergroup);
         let code = Secret::pairing_code_in(&message.text).filter(|_| is_group);
@@ -337,7 +344,8 @@ impl Telegram {
         Ok(())
     }
 
-    /// Tells people who are not paired what this bot is, at most once a minute in a chat.
+    /// Answers a person who is not paired with a line about the bot, at most once a minute in a
+    /// chat.
     async fn answer_stranger(
         &self,
         bot: &Bot,

@@ -1,8 +1,8 @@
 //! The forms of a text in Telegram: rich messages, or text with entities.
 //!
 //! A text is begun as rich messages if the configuration and the server allow it. If Telegram
-//! refuses one, the rest goes as text with entities. The notes of the delivery keep which messages
-//! were rich, so that a crash changes neither the form nor the parts.
+//! refuses one of them, the rest goes as text with entities. The notes of the delivery tell which
+//! messages were rich, so that a crash changes neither the form nor the parts.
 
 use moothall_engine::outbox::CarryNotes;
 
@@ -26,8 +26,8 @@ pub(super) fn text_pieces(parts: Vec<Part>) -> Vec<Piece> {
     parts.into_iter().map(Piece::Text).collect()
 }
 
-/// Returns a text as messages, of which the first ones may have been sent as the notes say.
-/// `is_allowed` says if a text that is not begun may be sent as rich messages.
+/// Returns the messages of a text. Those that were sent before, as the notes tell, keep their form.
+/// `is_allowed` is true if a text that is not begun may be sent as rich messages.
 pub(super) fn pieces(
     markdown: &str,
     head: Option<&str>,

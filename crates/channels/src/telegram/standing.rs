@@ -1,5 +1,5 @@
-//! Which bots are in a bound group, and what they hear there: Telegram is asked if no update told
-//! of it, after a start and before the first line of a chat.
+//! The bots in a bound group, and the messages that they hear there. Telegram is asked if no update
+//! told of them: after a start, and before the first line of a chat.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use super::room::Room;
 use super::update::MemberStatus;
 
 impl Telegram {
-    /// Asks in which bound groups a bot is, before its first updates. An update that says something
-    /// else is newer.
+    /// Asks Telegram, after a start, in which bound groups a bot is. If an update tells of the bot
+    /// meanwhile, the update counts, because it is newer.
     pub(super) async fn look_around(&self, bot: &Bot) {
         let bound = match self.inbox.hall().bound_chats().await {
             Ok(bound) => bound,
@@ -23,8 +23,8 @@ impl Telegram {
         let rooms = bound.iter().filter_map(|(chat, _)| Room::of(chat)).filter(Room::is_group);
         let groups: BTreeSet<i64> = rooms.map(|room| room.chat).collect();
         for group in groups {
-            // What the service does not answer now is learnt from updates. A refusal is for this
-            // group alone; without an answer the others would only take time.
+            // If Telegram does not answer now, updates tell it later. A refusal is for this group
+            // alone; without an answer the other groups would only take time.
             if let Err(fault) = self.look_into(bot, group).await {
                 tracing::debug!(bot = bot.agent, group, %fault, "a group could not be looked at");
                 if !matches!(fault, CallFault::Refused { retry_after: None, .. }) {
@@ -34,7 +34,7 @@ impl Telegram {
         }
     }
 
-    /// Asks which bots are in a group that a conversation was bound to.
+    /// Asks Telegram which bots are in a group that a conversation was bound to.
     pub(super) async fn look_from_all(&self, room: &Room) {
         for bot in self.bots().iter().filter(|bot| room.is_group() && bot.can_send()) {
             if let Err(fault) = self.look_into(bot, room.chat).await {
@@ -43,10 +43,10 @@ impl Telegram {
         }
     }
 
-    /// Asks if a bot is in a group, unless that is known.
+    /// Asks Telegram if a bot is in a group, unless that is known. Notes the answer.
     ///
     /// # Errors
-    /// [`CallFault`] if the service gave no answer that means something.
+    /// [`CallFault`] if Telegram gave no answer that tells it.
     pub(super) async fn look_into(&self, bot: &Bot, chat: i64) -> Result<(), CallFault> {
         if self.places.get(chat).is_some_and(|place| place.knows(&bot.agent)) {
             return Ok(());

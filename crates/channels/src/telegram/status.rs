@@ -1,5 +1,5 @@
-//! The channel as surfaces show it: the bound chats from the log, and other chats that updates told
-//! of.
+//! The state of the channel for surfaces: the bound chats of the log, and other chats that updates
+//! told of.
 
 use std::collections::BTreeSet;
 
@@ -50,8 +50,8 @@ impl Telegram {
         self.chat_status(chat, None, state, place)
     }
 
-    /// Returns the state of a bound chat. Without an update since the server started, its bots are
-    /// not known. Nothing is sent to a private chat whose account is not paired.
+    /// Returns the state of a bound chat. If no update came from the chat since the server started,
+    /// its bots are not known. A private chat whose account is not paired counts as away.
     fn bound(&self, chat: Chat, stream: StreamId, paired: &BTreeSet<String>) -> ChatStatus {
         let room = Room::of(&chat);
         let known = room.as_ref().and_then(|room| self.places.get(self.places.moved_to(room.chat)));
@@ -77,7 +77,7 @@ impl Telegram {
         }
     }
 
-    /// True if no bot is in a chat. A bot of which nothing is known may be there.
+    /// True if no bot is in a chat. A bot may be in it if updates told nothing of that bot.
     fn is_left(&self, place: &Place) -> bool {
         place.bots.is_empty() && self.bots().iter().all(|bot| place.gone.contains(&bot.agent))
     }

@@ -1,5 +1,5 @@
-//! Words of people and bots that are not known to the server. They are dropped and counted, or kept
-//! as data if the operator wants that. (Ruling 40.)
+//! Words of people and bots that are not known to the server. They are dropped and counted, or
+//! stored as data if the operator wants that. (Ruling 40.)
 
 use moothall_kernel::chat::{Chat, OverheardWords, PostOrigin};
 use moothall_kernel::ids::StreamId;
@@ -12,8 +12,8 @@ use crate::config::StrangersRule;
 use crate::receive::{TryAgain, passing};
 
 impl Telegram {
-    /// Takes a message whose author is not a person. Words of our own bots are in the conversation
-    /// already.
+    /// Takes a message whose author is not a person. A message of a bot of this server is in the
+    /// conversation already, so it is only noted and judged later.
     ///
     /// # Errors
     /// [`TryAgain`] if the words could not be stored now.
@@ -36,7 +36,9 @@ impl Telegram {
         self.hear_stranger(bot, message, chat, stream).await
     }
 
-    /// Takes words of an unknown author in a chat. They wake no agent and command nothing.
+    /// Takes words of an unknown author in a chat. They are dropped unless the chat is bound and
+    /// the rule is to observe. Words that are observed are stored, but wake no agent and command
+    /// nothing.
     ///
     /// # Errors
     /// [`TryAgain`] if the words could not be stored now.
@@ -64,8 +66,8 @@ impl Telegram {
     }
 }
 
-/// Returns the account and the name of an author that has an account of its own. Anonymous admins
-/// and channels share theirs with others.
+/// Returns the account and the name of an author that has an account of its own; `None` for
+/// anonymous admins and channels, which share an account.
 fn stranger(author: &Author) -> Option<(i64, String)> {
     match author {
         Author::Person(person) => Some((person.id, person.name.clone())),

@@ -1,7 +1,7 @@
 //! Texts for Telegram: Markdown as plain text with entities, in parts of the permitted length.
 //!
 //! Telegram counts in UTF-16 code units. It trims texts and entities, and drops entities that are
-//! nested in a way that it does not know; these functions return what it would keep.
+//! nested in a way that it does not know; these functions return the rest.
 //!
 //! ```
 //! use moothall_channels::telegram::text::{EntityKind, TEXT_UNITS_MAX, parts};

@@ -11,7 +11,7 @@ use super::bot::Bot;
 use super::room::Room;
 
 impl Telegram {
-    /// Returns the bot by which an agent speaks: its own, or else one that stands for it.
+    /// Returns the bot by which an agent speaks: the agent's own, or else one that stands for it.
     pub(super) fn bot_for(&self, agent: &ParticipantId) -> Option<Arc<Bot>> {
         let bots = self.bots().into_iter();
         let speaks = |bot: &Arc<Bot>| bot.can_send() && self.agent_of(bot) == agent.as_str();
@@ -27,7 +27,7 @@ impl Telegram {
             .await;
         let Some(bot) = self.bot_for(agent) else { return };
         for room in bound.unwrap_or_default().iter().filter_map(Room::of) {
-            // A draft shows it better.
+            // The draft in the chat shows already that the agent writes.
             if self.drafts.has(&bot, room.chat) {
                 continue;
             }

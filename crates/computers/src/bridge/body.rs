@@ -36,7 +36,7 @@ pub(super) enum Body {
     },
     /// A session of the receiver takes part in a conversation of the sender.
     Placed(RemotePlace),
-    /// It takes part no more.
+    /// A session of the receiver takes part in a conversation of the sender no more.
     Left {
         /// The conversation.
         stream: StreamId,
@@ -88,7 +88,7 @@ pub(super) enum Body {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         lapse: bool,
     },
-    /// The question for the state of a turn that the sender had offered.
+    /// A question of the sender about the state of a turn that it had offered.
     Probe {
         /// The turn.
         #[serde(flatten)]
@@ -101,14 +101,14 @@ pub(super) enum Body {
         /// The turn.
         #[serde(flatten)]
         turn: RemoteTurn,
-        /// The newest event of the receiver that its prompt covers.
+        /// The newest event of the receiver's conversation that the prompt of the turn covers.
         through: Seq,
     },
     /// A session of the sender ended a turn of the receiver.
     Ended(RemoteEnd),
     /// A program of the sender asks people something in a turn of the receiver.
     Asked(RemotePermission),
-    /// That question is over.
+    /// A question that the sender had asked with [`Body::Asked`] is over.
     AskOver {
         /// The turn.
         #[serde(flatten)]
@@ -141,12 +141,12 @@ pub(super) enum Body {
         /// Its state.
         state: HostedState,
     },
-    /// Nothing: the content of the row is gone, and its number has to arrive.
+    /// Nothing. The content of the row is gone, but its number has to arrive.
     Void,
 }
 
 /// The reason for which bytes are not a body. Their row is refused and counts as taken, so that it
-/// does not hold up those after it.
+/// does not hold up the rows after it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BodyError {
     /// A kind of a newer program.

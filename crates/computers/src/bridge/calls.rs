@@ -1,4 +1,4 @@
-//! Questions between computers: they are asked once, and neither they nor their answers are kept.
+//! Questions between computers. A question is sent one time; neither it nor its answer is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -73,7 +73,7 @@ pub(super) struct OpenCall<'a> {
 }
 
 impl OpenCalls {
-    /// Opens a question to a computer; `None` if too many of it are open.
+    /// Opens a question to a computer; `None` if too many questions to it are open.
     pub(super) fn open(&self, to: ComputerId) -> Option<OpenCall<'_>> {
         let mut open = lock(&self.open);
         if open.range((to, 0)..=(to, u64::MAX)).count() >= OPEN_MAX {
@@ -85,7 +85,8 @@ impl OpenCalls {
         Some(OpenCall { calls: self, to, number, answer })
     }
 
-    /// Hands an answer to its question. An answer to no open question of that computer is dropped.
+    /// Hands an answer to its question. An answer is dropped if its question to that computer is
+    /// not open any more.
     pub(super) fn answer(&self, from: ComputerId, number: u64, answer: CallResult) {
         if let Some(teller) = lock(&self.open).remove(&(from, number)) {
             // The asker may have just given up.
@@ -113,10 +114,11 @@ impl Drop for OpenCall<'_> {
 }
 
 impl PostLink {
-    /// Asks a computer, and waits some seconds for its answer.
+    /// Asks a computer, and waits up to [`ANSWER_WITHIN`] for its answer.
     ///
     /// # Errors
-    /// [`ComputerError::Away`] or [`ComputerError::Refused`].
+    /// [`ComputerError::Away`] if the computer is not up, too many questions to it are open, or no
+    /// answer comes in time. [`ComputerError::Refused`] if the computer refuses the question.
     pub(super) async fn ask(
         &self,
         computer: &PairedComputer,
@@ -155,8 +157,9 @@ impl PostLink {
         let _ = self.put(pair, &Frame::Words(Words { body: call.encode().into() })).await;
     }
 
-    /// Takes a question or an answer of a computer. A question is answered beside the post's other
-    /// entries, and is dropped if too many are answered already: its asker asks again.
+    /// Takes a question or an answer of a computer. Another task answers the question, so that it
+    /// does not hold up the post's other entries. If [`ANSWERING_MAX`] questions are being
+    /// answered, the question is dropped, and its asker waits in vain.
     pub(super) fn take_call(&self, pair: Pair, words: &[u8]) {
         match Call::decode(words) {
             Some(Call::Say { to, say }) => self.calls.answer(pair.id, to, Ok(say.cleaned())),

@@ -1,4 +1,4 @@
-//! The body of a row that another computer is owed, made from its command when it is sent.
+//! The body of a row for another computer, made from the row's command when it is sent.
 
 use std::sync::Arc;
 
@@ -34,9 +34,10 @@ pub(super) struct Composer<'a> {
 }
 
 impl Composer<'_> {
-    /// Returns the bytes of a row. A row without a command only carries its number: its
-    /// conversation was deleted. So does one whose content is gone, because a number that never
-    /// arrives would hold up all later rows.
+    /// Returns the bytes of a row. A row carries only its number if its conversation was deleted,
+    /// its command cannot be read, its content is gone, or its body is too long: a number that
+    /// never arrives would hold up all later rows. A turn whose offer is too long ends with a
+    /// fault. The end of a turn is sent with its body even if its event is gone.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read now.
@@ -56,6 +57,8 @@ impl Composer<'_> {
         Ok(Body::Void.encode().into())
     }
 
+    /// Returns the body of a row, made from the row's command and from the log. It is empty if the
+    /// command or the content is gone.
     async fn body_of(&self, row: &Delivery) -> Result<Body, HallError> {
         if row.command.is_none() {
             return Ok(Body::Void);
@@ -128,11 +131,13 @@ impl Composer<'_> {
         }
     }
 
-    /// Returns an event of a conversation; `None` if it is gone.
+    /// Returns an event of a conversation; `None` if the event or the conversation is gone.
     async fn event(&self, stream: &StreamId, at: Seq) -> Result<Option<Event>, HallError> {
         Ok(self.recorded(stream, at).await?.map(|recorded| recorded.event))
     }
 
+    /// Returns an event with its position and time; `None` if the event or the conversation is
+    /// gone.
     async fn recorded(
         &self,
         stream: &StreamId,
@@ -146,6 +151,8 @@ impl Composer<'_> {
         }
     }
 
+    /// Returns the body that tells that a session here began a turn of the receiver. It is empty if
+    /// the event that asked for the turn is gone.
     async fn begun(
         &self,
         stream: &StreamId,
@@ -159,11 +166,13 @@ impl Composer<'_> {
                 }
                 HostedWords::Answers(_) => Body::Void,
             },
-            // The end of the turn follows, which begins it too.
+            // The row about the end of the turn follows, and tells its beginning too.
             _ => Body::Void,
         })
     }
 
+    /// Returns the body that tells the end of a turn of the receiver: from the event that ended the
+    /// turn and the message that the session said, as far as the log still has them.
     async fn ended(
         &self,
         stream: &StreamId,
@@ -181,8 +190,8 @@ impl Composer<'_> {
         }))
     }
 
-    /// Returns a question; `None` if it is gone. A computer without the right to answer it gets it
-    /// without answers.
+    /// Returns a program's question to people; `None` if it is gone. A computer without the right
+    /// to answer the question gets it without the possible answers.
     async fn asked(
         &self,
         stream: &StreamId,
@@ -199,6 +208,8 @@ impl Composer<'_> {
         }))
     }
 
+    /// Returns the body with the answer of people to a question of the receiver. It is empty if the
+    /// answer is gone, or the question is not one of the receiver.
     async fn answer(
         &self,
         turn: RemoteTurn,
@@ -219,7 +230,8 @@ impl Composer<'_> {
         }))
     }
 
-    /// Returns the membership of a session as it is now; `None` if it has none any more.
+    /// Returns the membership of a session as it is now; `None` if the session is not a member any
+    /// more, or if the conversation is archived or gone.
     async fn place(
         &self,
         stream: StreamId,

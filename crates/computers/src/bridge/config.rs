@@ -1,4 +1,4 @@
-//! `[computers]`: what each other computer may do here.
+//! `[computers]`: the rights that each other computer has here.
 
 use std::collections::BTreeMap;
 

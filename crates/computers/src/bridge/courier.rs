@@ -1,5 +1,5 @@
-//! Carries the rows of this log to other computers: each waits for its turn, is sent, and is done
-//! once its receiver has taken it.
+//! Carries the rows of this log to other computers. Each row waits until it is the next one and has
+//! room, and is sent. It is done when its receiver has acknowledged it.
 
 use std::sync::Weak;
 use std::time::Duration;

@@ -34,7 +34,7 @@ pub(super) struct FormerBoot {
 }
 
 impl FormerBoot {
-    /// Reads the former boot of a folder. One that ran on another log or machine does not count.
+    /// Reads the former boot of a folder. A boot that ran on another log or machine does not count.
     pub(super) fn read(folder: &Path, log: LogId) -> Self {
         let (path, log) = (folder.join(FILE), log.to_string());
         let machine = fs::read_to_string(MACHINE).ok().map(|id| id.trim().to_owned());
@@ -45,12 +45,14 @@ impl FormerBoot {
         Self { path, log, machine, former, is_kept: AtomicBool::new(false) }
     }
 
-    /// True if a boot was this server's, which has ended: one server at a time has the folder.
+    /// True if a boot is the former one of this server. That boot has ended, because only one
+    /// server at a time has the folder.
     pub(super) fn is(&self, boot: BootId) -> bool {
         self.former == Some(boot)
     }
 
-    /// Keeps the boot that holds the lease now. If that fails, the next start waits.
+    /// Writes the boot that holds the lease now, one time in each start. If that fails, the next
+    /// start after a crash waits until the lease ends.
     pub(super) fn keep(&self, boot: BootId) {
         let Some(machine) = self.machine.clone() else { return };
         if self.is_kept.swap(true, Ordering::Relaxed) {

@@ -41,23 +41,27 @@ impl PostLink {
     /// Returns the numbers of the rows that the log still owes a computer.
     async fn sending_to(&self, id: ComputerId) -> Result<SendingHead, LogError> {
         let store = self.store()?;
-        // Read first: a row that is owed meanwhile is then the oldest, and not missing.
+        // The newest number is read first. A row that is owed between the two reads is then found
+        // as the oldest. In the other order it would count as sent.
         let last = store.posts.last_number(&kernel_id(id)).await?;
         let target = Target::Computer(kernel_id(id));
         let oldest = store.outbox.pending_deliveries(&target, 0, 1).await?;
         let first = oldest.first().and_then(|row| row.number).unwrap_or(last + 1);
-        // The log may not have noted yet that a row was taken, but the row is not sent any more.
+        // The log may not have noted yet that a row was taken, but that row is not sent any more.
         let first = first.max(self.outgoing.taken(id) + 1);
         Ok(SendingHead { log: self.log, first, last })
     }
 
-    /// Takes the introduction of another computer: its rows are received from its mark on, and it
-    /// gets the rows after its own.
+    /// Takes the introduction of another computer. This computer receives that computer's rows
+    /// after the mark in the log here, and sends it the rows after the mark in the introduction. If
+    /// the log can no longer send the first of these rows, the turns of that computer are offered
+    /// again.
     ///
-    /// Returns the next step for people if it has marks of rows that this log never had.
+    /// Returns the next step for people if the introduction has a mark of a row that this log never
+    /// had.
     ///
     /// # Errors
-    /// [`LogError`] if the log cannot be read; nothing is sent then.
+    /// [`LogError`] if the log cannot be read; no channel to that computer begins then.
     pub(super) async fn meet(
         &self,
         pair: &Pair,
@@ -88,7 +92,7 @@ impl PostLink {
         Ok(None)
     }
 
-    /// Owes anew the turns of a computer whose log was restored: it has lost rows that it had
+    /// Owes the turns of a computer again. Its log was restored, so it has lost rows that it had
     /// taken.
     fn offer_again(&self, computer: ComputerId) {
         let Some(hall) = self.hall.weak().enter() else { return };

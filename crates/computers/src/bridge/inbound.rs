@@ -27,10 +27,10 @@ const CODE_CHARS_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct PlannedRow {
     pub(super) request: TakenRow,
-    /// The wait that begins before the row is taken: the session here and the waiting one.
+    /// The wait that begins before the row is taken: the session here, and the session that waits.
     pub(super) begins: Option<(SessionId, SessionId)>,
-    /// The waits that are over once the row is taken: the session for which the other waits, and
-    /// that one.
+    /// The waits that end after the row is taken. Each has the session that is waited for, and then
+    /// the session that waits.
     pub(super) ends: Vec<(SessionId, SessionId)>,
 }
 
@@ -115,7 +115,8 @@ impl RowReader<'_> {
         })
     }
 
-    /// Returns the request that a refusal by the caller makes.
+    /// Returns the request that a refusal by the caller makes. It ends the turn, the membership or
+    /// the wait that the refused row was about. Without such a matter, people get a notice.
     async fn refused(
         &self,
         taking: Taking,
@@ -149,7 +150,8 @@ impl RowReader<'_> {
         Ok(notice("row_refused", text, taking).into())
     }
 
-    /// Returns the request to say a message at the home of its session.
+    /// Returns the request to post a message of the caller in the home of the session that it is
+    /// for.
     fn message(&self, taking: Taking, message: &RemoteMessage) -> PlannedRow {
         let taking = taking.about(message.wait().map(RefusedRow::Wait));
         match self.hall.message_from(self.caller, message) {
@@ -162,8 +164,9 @@ impl RowReader<'_> {
         }
     }
 
-    /// Returns the request to tell a session here something about one that it waits for; `None` if
-    /// it does not wait, or has ended.
+    /// Returns the request to tell a session here something about a session of the caller, and to
+    /// end its wait for that session; `None` if the session here does not wait for it, or has
+    /// ended.
     async fn told(
         &self,
         taking: &Taking,
@@ -188,14 +191,14 @@ impl RowReader<'_> {
         Ok(Some(PlannedRow { ends, ..request.into() }))
     }
 
-    /// True if a session here waits for this one of the caller's.
+    /// True if the waiter of `wait`, a session here, waits for that session of the caller.
     async fn waits(&self, wait: &RemoteWait) -> Result<bool, LogError> {
         let Some(hall) = self.hall.weak().enter() else { return Ok(false) };
         let target = wait.target(&self.caller.computer);
         Ok(hall.store().sessions.listeners(&target).await?.contains(&wait.waiter))
     }
 
-    /// Returns the session for which a session here waits, as it is written here.
+    /// Returns the name of the session of the caller that `wait` is about, in its form here.
     fn word(&self, wait: &RemoteWait) -> String {
         format!("{}@{}", line(&wait.word, CODE_CHARS_MAX), self.caller.name)
     }
@@ -217,7 +220,7 @@ pub(super) fn lost_rows(sender: &ComputerName, taking: Taking) -> TakenRow {
     notice("rows_lost", text, taking)
 }
 
-/// Returns a request for a notice among those about computers.
+/// Returns a request for a notice, in the conversation of the notices about computers.
 fn notice(code: &'static str, text: String, taking: Taking) -> TakenRow {
     let wanted = ItemBody::Decision(EngineCommand::Notice { code, text }.into());
     TakenRow { wanted, ..TakenRow::without_effect(taking) }

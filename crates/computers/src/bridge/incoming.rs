@@ -65,7 +65,7 @@ impl IncomingPosts {
         lock(&self.pairs).insert(key.sender, rows);
     }
 
-    /// Notes the introduction of a sender whose channel begun.
+    /// Notes the introduction of a sender whose channel has begun.
     pub(super) fn meet(&self, from: ComputerId, head: SendingHead) {
         if let Some(rows) = lock(&self.pairs).get_mut(&from) {
             rows.is_named = true;
@@ -82,8 +82,9 @@ impl IncomingPosts {
         lock(&self.pairs).get(&key.sender).is_some_and(|rows| rows.channel.key() == key)
     }
 
-    /// Takes a row that arrived as this entry of the post. Returns true if the entry is done with:
-    /// the row was there before, or belongs to a log that its sender does not have any more.
+    /// Takes a row that arrived as this entry of the post. Returns true if the entry can be
+    /// deleted: the row arrived before, is too far ahead, or belongs to another channel than the
+    /// present one of its sender.
     pub(super) fn receive(&self, key: ChannelKey, row: Row, post: PostId) -> bool {
         let mut pairs = lock(&self.pairs);
         let known = pairs.get_mut(&key.sender).filter(|rows| rows.channel.key() == key);

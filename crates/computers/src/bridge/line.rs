@@ -1,4 +1,4 @@
-//! The first words of a computer: its id and name, and the lines by which it is paired.
+//! The id and the name of this computer, and the lines by which it is paired.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,9 +11,9 @@ use crate::invitation::{Invitation, InvitationAnswer, JOIN, JOINED, Pair};
 use crate::pairs::{OwnComputer, Pairs, PairsError};
 use crate::redis_post::{RedisAddress, RedisPost};
 
-/// The first digit of the id of a computer of which nothing is said.
+/// The first digit of a new id if the person does not say how often the computer is up.
 const USUAL_UP: u8 = 5;
-/// Number of other names that are tried for a computer whose name is taken here.
+/// Bound of the numbers that are added to the name of a computer whose name is taken here.
 const NAMES_TRIED: u32 = 99;
 
 fn invalid(error: impl ToString) -> ComputerError {
@@ -21,8 +21,8 @@ fn invalid(error: impl ToString) -> ComputerError {
 }
 
 impl Directory {
-    /// Returns the book of this computer. Gives the computer its id first, if it has none, and
-    /// changes its Redis if another one is given.
+    /// Returns the file of this computer's pairs. If there is none yet, gives the computer its id,
+    /// after the Redis has answered. Otherwise changes the name and the Redis to those in `new`.
     pub(super) async fn begun(&self, new: NewComputer) -> Result<Arc<Pairs>, ComputerError> {
         let redis = new.redis.as_deref().map(str::parse::<RedisAddress>).transpose();
         let redis = redis.map_err(invalid)?;
@@ -46,6 +46,8 @@ impl Directory {
         Ok(pairs)
     }
 
+    /// Changes the name and the Redis of this computer, and then runs the tasks anew. Refuses
+    /// another first digit, because the id stays.
     async fn change_own(
         &self,
         pairs: &Pairs,
@@ -91,7 +93,8 @@ impl Directory {
         self.accept(invitation, new).await
     }
 
-    /// Accepts an invitation: keeps the key, and returns the answer for the inviter.
+    /// Accepts an invitation: stores the pair, and returns the answer for the inviter. Refuses it
+    /// if this computer meets the others at another Redis and `new` names none.
     async fn accept(
         &self,
         invitation: Invitation,
@@ -119,6 +122,8 @@ impl Directory {
         Ok(JoinOutcome::Accepted { computer: computer.to_string(), answer })
     }
 
+    /// Takes the answer to an invitation of this computer, and stores the pair. The invitation
+    /// counts as used even if the pair cannot be stored.
     async fn take_answer(&self, answer: &InvitationAnswer) -> Result<JoinOutcome, ComputerError> {
         let taken = lock(&self.invitations).take(answer, Instant::now());
         let pair = taken.map_err(|error| ComputerError::BadLine(error.to_string()))?;
@@ -129,10 +134,12 @@ impl Directory {
         Ok(JoinOutcome::Paired { computer })
     }
 
-    /// Keeps a pair, under another name if its own is taken here: names are labels of each side.
+    /// Stores a pair, and returns its name here: its own, or its own with a number if that is
+    /// taken.
     async fn keep(&self, pairs: &Pairs, pair: Pair) -> Result<ComputerName, ComputerError> {
         if pairs.get(pair.id).is_none() {
-            // The server may have stopped while it forgot the computer.
+            // The server may have stopped while it forgot the computer, and then has rows of the
+            // former pair.
             self.forget_rows(pair.id).await?;
         }
         let mut named = pair.clone();
@@ -147,7 +154,7 @@ impl Directory {
     }
 }
 
-/// Returns a name with a number behind it.
+/// Returns a name with a number at its end, shortened so that both fit.
 fn numbered(name: &ComputerName, number: u32) -> Result<ComputerName, ComputerError> {
     let name: String = name.as_str().chars().take(28).collect();
     format!("{}-{number}", name.trim_end_matches('-')).parse().map_err(invalid)

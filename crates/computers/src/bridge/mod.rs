@@ -92,8 +92,9 @@ fn not_kept(error: impl ToString) -> ComputerError {
 }
 
 impl Computers {
-    /// Opens the computers of a hall. `folder` keeps their keys. A book of pairs that cannot be
-    /// read, and a post that cannot be used, are told and do not keep the hall from its work.
+    /// Opens the computers of a hall. `folder` has their keys. A file of pairs that cannot be read,
+    /// or a post that cannot be used, is logged as an error; the hall then works without other
+    /// computers.
     ///
     /// # Errors
     /// [`HallError::ShuttingDown`].
@@ -119,6 +120,8 @@ impl Computers {
         Self::open_at(Some(posts), hall, config, folder).await
     }
 
+    /// Opens the computers of a hall: reads the file of pairs, runs the tasks, and gives the
+    /// directory to the hall. Without `posts` the computers meet at a Redis.
     async fn open_at(
         posts: Option<PostMaker>,
         hall: &Hall,
@@ -161,14 +164,14 @@ impl Computers {
         self.inner.clone()
     }
 
-    /// Changes the rights of other computers. They count from the next question.
+    /// Changes the rights of other computers. The new rights count from the next question and row.
     pub fn configure(&self, config: ComputersConfig) {
         *lock(&self.inner.config) = config;
     }
 
-    /// Ends the tasks, and gives back this computer's place at the post. The pairs are known until
-    /// the end of the server: what is said to another computer meanwhile is sent after its next
-    /// start.
+    /// Ends the tasks, and releases this computer's lease at the post. The pairs stay known until
+    /// the server ends. A message to another computer in that time is stored, and is sent after the
+    /// next start of this server.
     pub async fn close(&self) {
         self.inner.end_tasks().await;
     }
@@ -191,7 +194,7 @@ impl Directory {
         lock(&self.pairs).clone()
     }
 
-    /// Ends the tasks, and gives back this computer's place at the post.
+    /// Ends the tasks, and releases this computer's lease at the post.
     async fn end_tasks(&self) {
         let running = lock(&self.tasks).take();
         if let Some(running) = running {
@@ -199,8 +202,9 @@ impl Directory {
         }
     }
 
-    /// Begins the tasks of the post if there is a pair and the computers are on, and ends them
-    /// otherwise.
+    /// Runs the tasks of the post if there is a pair and the computers are on, and ends them
+    /// otherwise. Tasks that run already are only told that the pairs changed. If this computer's
+    /// name or Redis changed, new tasks replace them.
     async fn run(&self) -> Result<(), ComputerError> {
         let Some(pairs) = self.noted_book().await? else {
             self.end_tasks().await;
@@ -229,7 +233,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Forgets the rows that the log owes a computer, and the marks of those that it took from it.
+    /// Deletes the rows that the log owes a computer, and the marks of the rows that it took from
+    /// that computer.
     async fn forget_rows(&self, id: ComputerId) -> Result<(), ComputerError> {
         let Some(hall) = self.hall.weak().enter() else {
             return Err(not_kept(HallError::ShuttingDown));
@@ -238,8 +243,8 @@ impl Directory {
         forgotten.map(drop).map_err(not_kept)
     }
 
-    /// Ends what sessions here do with a computer that is forgotten: the turns that wait for it,
-    /// and their part in its conversations.
+    /// Ends what sessions here do with a computer that is forgotten. The turns that were offered to
+    /// it end, and the living sessions here leave its conversations.
     async fn part_sessions(&self, id: ComputerId) {
         let Some(hall) = self.hall.weak().enter() else { return };
         let computer = kernel_id(id);

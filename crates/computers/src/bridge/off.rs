@@ -1,5 +1,5 @@
-//! The stop after a restore: a log that was restored does not know what was sent after its backup,
-//! so this computer exchanges nothing until a person resumes that.
+//! The stop after a restore. A restored log does not know what was sent after its backup, so this
+//! computer exchanges nothing until a person resumes the exchange.
 
 use std::sync::Arc;
 
@@ -16,8 +16,9 @@ use crate::pairs::Pairs;
 pub(super) const OFF_CURE: &str = "The log was restored from a backup, and does not know what was \
     sent after it. Nothing is sent or taken until: moothall computers resume";
 
-/// Notes the log whose rows are sent. If the book is of another one, the log was restored: its open
-/// rows may have arrived before, so they are not sent again, and the computers stop.
+/// Notes the log whose rows are sent. If the file of pairs names another log, this log was
+/// restored: its open rows may have arrived before, so they are not sent again, and the computers
+/// stop.
 pub(super) async fn note_log(
     pairs: &Pairs,
     store: &Store,
@@ -31,7 +32,8 @@ pub(super) async fn note_log(
         let why = "the log was restored from a backup; it may have arrived before";
         store.posts.doubt_all(why).await.map_err(not_kept)?;
     }
-    // Noted last: after a crash in between, the rows are doubted once more, which changes nothing.
+    // The log is noted last. After a crash in between, the rows are doubted one more time, which
+    // changes nothing.
     pairs.set_log(log, known.is_some()).map_err(not_kept)
 }
 
@@ -41,8 +43,8 @@ impl Directory {
         self.book().is_some_and(|pairs| pairs.is_stopped())
     }
 
-    /// Returns the book if there is something to exchange: it has a pair, and the computers are on.
-    /// Notes the log first.
+    /// Notes the log. Then returns the file of pairs if there is something to exchange: it has a
+    /// pair, and the computers are on.
     pub(super) async fn noted_book(&self) -> Result<Option<Arc<Pairs>>, ComputerError> {
         let Some(pairs) = self.book() else { return Ok(None) };
         if pairs.all().is_empty() {
@@ -61,14 +63,16 @@ impl Directory {
         Ok(Some(pairs))
     }
 
-    /// Puts the computers on. Returns false if they are on already.
+    /// Puts the computers on, after it has owed them the open turns again. Returns false if they
+    /// are on already.
     pub(super) async fn put_on(&self) -> Result<bool, ComputerError> {
         let Some(pairs) = self.book().filter(|pairs| pairs.is_stopped()) else { return Ok(false) };
         let Some(hall) = self.hall.weak().enter() else {
             return Err(not_kept(HallError::ShuttingDown));
         };
-        // The rows about turns were doubted with all others. They are owed before the computers are
-        // on, so that a crash in between leaves neither a turn without them nor two offers of it.
+        // The rows about turns were doubted with all others. New ones are owed before the computers
+        // are on, so that a crash in between leaves neither a turn without such a row nor two
+        // offers of one turn.
         for pair in pairs.all() {
             hall.offer_again(&kernel_id(pair.id)).await.map_err(not_kept)?;
         }

@@ -1,7 +1,7 @@
 //! The rows that are under way to other computers, as a state without input or output.
 //!
-//! The log has the rows and their numbers; this has the bodies of those that were sent and not
-//! acknowledged, in memory of limited size.
+//! The log has the rows and their numbers. This state has the bodies of the rows that were sent and
+//! not acknowledged, in memory of limited size.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -32,8 +32,9 @@ struct OutgoingRows {
     boot: Option<BootId>,
     /// True if that boot is there.
     is_up: bool,
-    /// True once the receiver had a mark of a row that the log never had. Later numbers would reach
-    /// that mark, and rows would count as taken that never were, so nothing is sent any more.
+    /// True if the receiver ever had a mark of a row that the log never had. Later numbers would
+    /// reach that mark, and rows that the receiver never got would count as taken. So nothing is
+    /// sent to it.
     is_foreign: bool,
     /// True from a failed put until the rows are sent again.
     has_failed: bool,
@@ -121,7 +122,7 @@ impl OutgoingRows {
         self.set_up(false);
     }
 
-    /// Begins the channel anew after a number. All rows up to it are taken.
+    /// Begins the channel anew at the row `first`. All rows before it are taken.
     fn begin(&mut self, key: ChannelKey, first: u64, now: Instant) {
         let mut channel = OutgoingChannel::new(key, first, [], now);
         channel.receiver_seen(self.boot.filter(|_| self.is_up));
@@ -130,7 +131,8 @@ impl OutgoingRows {
         self.bytes = 0;
     }
 
-    /// Takes an acknowledgement. `last` is the number of the newest row in the log.
+    /// Takes an acknowledgement; one about another log is ignored. `last` is the number of the
+    /// newest row in the log.
     fn acknowledge(
         &mut self,
         through: Through,
@@ -145,7 +147,8 @@ impl OutgoingRows {
                 self.bytes -= self.lens.drain(..acknowledged).sum::<usize>();
             }
             Err(AcknowledgeError::OtherLog(_)) => return Ok(()),
-            // The former boot of this computer sent the row.
+            // The row is in the log, but not in the channel: the former boot of this computer sent
+            // it.
             Err(AcknowledgeError::NoSuchRow { number, .. }) if number <= last => {
                 let key = channel.key();
                 self.begin(key, number + 1, now);
@@ -178,7 +181,8 @@ impl OutgoingPosts {
     /// Notes the introduction of a receiver. Returns true if it was away before.
     ///
     /// # Errors
-    /// [`ForeignMark`] if the log never had the row that the receiver took last, now or earlier.
+    /// [`ForeignMark`] if the log never had the row that the receiver names as its newest, or if
+    /// the receiver had such a mark before. Nothing more is sent to it then.
     pub(super) fn meet(&self, hello: ReceiverHello, now: Instant) -> Result<bool, ForeignMark> {
         let ReceiverHello { key, boot, taken, first, last } = hello;
         self.change(key.receiver, |rows| {
@@ -192,7 +196,8 @@ impl OutgoingPosts {
             match rows.channel.as_ref().is_some_and(|channel| channel.key() == key) {
                 // The mark was checked, so every number up to it is one of this log.
                 true => drop(rows.acknowledge(newest, rows.taken, now)),
-                // A receiver that was restored has taken less than the log can still send.
+                // A restored receiver may name a row before the oldest one that the log can still
+                // send.
                 false => rows.begin(key, first.max(rows.taken + 1), now),
             }
             let was_away = !rows.is_up;
@@ -202,7 +207,8 @@ impl OutgoingPosts {
         })
     }
 
-    /// Notes the computers that are there. Returns true if one is back.
+    /// Notes the computers that are there, and lets rows that could not be put be tried again.
+    /// Returns true if a computer that was away is there again.
     pub(super) fn note_leases(&self, answer: &LeaseAnswer) -> bool {
         let mut is_back = false;
         for (id, rows) in lock(&self.pairs).iter_mut() {
@@ -287,11 +293,11 @@ impl OutgoingPosts {
     /// Takes an acknowledgement of a boot of the receiver. `last` is the number of the newest row
     /// in the log.
     ///
-    /// That of another boot than the one that introduced itself last is passed over: the log of the
-    /// receiver may have been restored since, and would wait for the rows for ever.
+    /// An acknowledgement of another boot than the one that introduced itself last is ignored: the
+    /// log of the receiver may have been restored since, and would wait for the rows for ever.
     ///
     /// # Errors
-    /// [`ForeignMark`] if the log never had the row; nothing is changed.
+    /// [`ForeignMark`] if the log never had the row. Nothing more is sent to the receiver then.
     pub(super) fn acknowledge(
         &self,
         (from, boot): (ComputerId, BootId),

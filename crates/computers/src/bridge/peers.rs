@@ -1,4 +1,4 @@
-//! What is known of the other computers since the server started.
+//! The facts about the other computers that this server has learned since its start.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,8 +14,9 @@ use crate::id::{BootId, ComputerId};
 use crate::invitation::Pair;
 use crate::post::LeaseAnswer;
 
-/// Time after an introduction within which another one is not answered. Without it two computers
-/// would answer each other for ever; with it, an introduction that was lost is made again.
+/// Time after this computer's last introduction to another computer within which a further
+/// introduction of the same boot is not answered. Without this time two computers would answer each
+/// other for ever. After this time the answer is made again, because it may have been lost.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 /// Time for which a computer that is there may leave an introduction without an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
@@ -81,7 +82,8 @@ impl Peers {
     }
 
     /// Notes an introduction. Returns true if it is to be answered: it is the first of this boot,
-    /// or the last answer was perhaps lost.
+    /// or this computer's own introduction is older than [`ANSWERED_WITHIN`] and may have been
+    /// lost.
     pub(super) fn note_hello(
         &self,
         id: ComputerId,

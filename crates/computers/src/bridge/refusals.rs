@@ -26,8 +26,8 @@ impl PostRefusals {
         match outcome {
             // A ping tells by itself if the Redis is away.
             Ok(_) | Err(PostError::Away(_)) => lock(&self.0).remove(&of),
-            // A renewal meets it too, and learns of its end within seconds. Entries are put only
-            // now and then, so that it would be shown for too long.
+            // A renewal finds the memory full too, and shows within seconds if there is room again.
+            // Entries are put only now and then, so their error would be shown for too long.
             Err(PostError::Full) if of == PostUse::Putting => None,
             Err(error) => lock(&self.0).insert(of, error.clone()),
         };

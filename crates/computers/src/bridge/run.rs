@@ -81,8 +81,8 @@ pub(super) struct PostLink {
 pub(super) struct Farewell(Arc<PostLink>);
 
 impl Farewell {
-    /// Tells a computer that its pair ends. It is lost if the computer is away, which then learns
-    /// of it because nothing answers.
+    /// Tells a computer that its pair ends. If this entry is lost, the other computer finds only
+    /// that this one does not answer.
     pub(super) async fn say(&self, pair: &Pair) {
         let words = Frame::Words(Words { body: FORGOTTEN.into() });
         let _ = self.0.put(pair, &words).await;
@@ -130,7 +130,7 @@ impl PostTasks {
         self.link.refusals.current()
     }
 
-    /// Reads at once the computers that are there.
+    /// Renews the lease at once. The answer names the computers that are there.
     pub(super) fn wake(&self) {
         self.link.wake.notify_one();
     }
@@ -150,7 +150,8 @@ impl PostTasks {
         self.link.incoming.forget(id);
     }
 
-    /// Ends the tasks and the lease, so that the next start need not wait for its end.
+    /// Ends the tasks and then the lease, so that the next start need not wait for the lease to
+    /// end.
     pub(super) async fn close(mut self) {
         self.tasks.shutdown().await;
         if let Err(error) = self.link.post.release(self.link.sealer.boot()).await {
@@ -160,7 +161,7 @@ impl PostTasks {
 }
 
 impl Drop for PostTasks {
-    /// Lets the rows that are carried rest in the log.
+    /// Makes the rows that are carried wait in the log again.
     fn drop(&mut self) {
         self.link.outgoing.note_away();
     }
@@ -206,7 +207,7 @@ async fn renew(link: Arc<PostLink>) {
     }
 }
 
-/// Reads the entries that arrive.
+/// Reads the entries that arrive, for as long as the task runs. Pauses after each failure.
 async fn read(link: Arc<PostLink>) {
     let mut pause = PAUSES.0;
     loop {
@@ -230,7 +231,8 @@ async fn read(link: Arc<PostLink>) {
 }
 
 impl PostLink {
-    /// Renews the lease. One of the boot before, which crashed, is given back first.
+    /// Renews the lease. If the former boot of this server, which crashed, still holds the lease,
+    /// that lease is ended first.
     async fn renew_lease(&self, peers: &[ComputerId]) -> Result<LeaseAnswer, PostError> {
         let own = self.sealer.boot();
         let mut answer = self.post.renew(own, peers).await?;
@@ -244,6 +246,9 @@ impl PostLink {
         Ok(answer)
     }
 
+    /// Notes the answer to a renewal. Stops the post if another server has this computer's id, lets
+    /// the outbox carry the rows of a computer that is back, and introduces this computer to the
+    /// boots that have not introduced themselves.
     async fn note_leases(&self, answer: &LeaseAnswer, began: Instant) {
         let own = self.sealer.boot();
         // After a crash, the lease of the former boot stands for a while.
@@ -265,7 +270,7 @@ impl PostLink {
         }
     }
 
-    /// Takes entries, and deletes those that are done with.
+    /// Takes entries, and deletes those that are not needed any more.
     async fn take_all(&self, entries: Vec<PostEntry>) {
         // Two servers with one id read the same entries, and each would take a part of them.
         if self.peers.is_doubled() {
@@ -280,13 +285,15 @@ impl PostLink {
         if let Err(error) = self.post.done(&done).await {
             tracing::debug!(%error, "entries could not be deleted");
         }
-        // Rows that came again: their acknowledgement was lost.
+        // A row that came again is acknowledged again, because its acknowledgement may have been
+        // lost.
         for pair in self.pairs.all() {
             self.tell_taken(&pair).await;
         }
     }
 
-    /// Takes an entry. Returns false if it stays in the post.
+    /// Takes an entry. Returns false if it stays in the post: it has a row that the log does not
+    /// have yet. An entry that cannot be read or opened is dropped.
     async fn take(&self, posted: &PostEntry) -> bool {
         let entry = match Entry::decode(&posted.bytes) {
             Ok(entry) => entry,
@@ -336,8 +343,8 @@ impl PostLink {
         true
     }
 
-    /// Takes an introduction. If the log cannot be read, the other computer stays a stranger, and
-    /// is asked again.
+    /// Takes an introduction, and answers it if that is due. If the log cannot be read, the
+    /// introduction is not noted, so this computer introduces itself again at the next renewal.
     async fn hear_hello(&self, pair: &Pair, header: EntryHeader, hello: &Hello) {
         if header.log != hello.sending.log {
             return tracing::warn!(sender = %pair.id, "an introduction names another log");
@@ -360,7 +367,8 @@ impl PostLink {
         }
     }
 
-    /// Takes a row. Returns false if its entry stays in the post until the log has the row.
+    /// Takes a row. Returns false if its entry stays in the post, until the log has the row or its
+    /// mark could be read.
     async fn receive(&self, pair: &Pair, header: EntryHeader, row: Row, post: PostId) -> bool {
         crash::point("row_read");
         let EntryHeader { sender, receiver, log, .. } = header;
@@ -381,8 +389,8 @@ impl PostLink {
         store.ok_or_else(|| LogError::Failed("the hall is closed".into()))
     }
 
-    /// An entry of a newer version names its sender perhaps elsewhere, so all computers that have
-    /// not introduced themselves may be meant.
+    /// Notes an entry of a newer version. Such an entry may have its sender at another place, so
+    /// each computer that has not introduced itself gets the advice about a newer version.
     fn note_newer(&self) {
         for pair in self.pairs.all() {
             if self.peers.is_unknown(pair.id) {

@@ -41,7 +41,8 @@ async fn wait(link: &PostLink, due: Option<Instant>) {
     }
 }
 
-/// Puts one row. After a failure it rests until the post is back.
+/// Puts one row. After a failure no row is put for this computer until the next renewal of the
+/// lease succeeds, or the post is connected again.
 async fn put(link: &PostLink, row: SentRow) {
     let SentRow { to, number, body } = row;
     let Some(pair) = link.pairs.get(to) else { return };

@@ -31,6 +31,8 @@ impl Directory {
         ComputersStatus { computers, post: Some(self.post_status(&pairs).await) }
     }
 
+    /// Returns the states of the paired computers, with the numbers of rows that are owed to each
+    /// of them and by each of them.
     async fn other_statuses(&self, pairs: &Pairs) -> Vec<ComputerStatus> {
         let hall = self.hall.weak().enter();
         let owed = match &hall {
@@ -52,7 +54,8 @@ impl Directory {
         pairs.all().iter().map(status).collect()
     }
 
-    /// Returns the post that runs, or one to ask the server once.
+    /// Returns the post of the tasks, or a new one if no tasks run; `None` if the address or the
+    /// file of certificates cannot be used.
     fn post(&self, pairs: &Pairs) -> Option<Arc<RedisPost>> {
         let running = lock(&self.tasks).as_ref().and_then(|running| running.server.clone());
         let own = pairs.own();
@@ -60,7 +63,8 @@ impl Directory {
         running.or_else(|| once().map(Arc::new))
     }
 
-    /// Returns the state of the post, which takes one round trip.
+    /// Returns the state of the post. Waits up to [`HEALTH_WITHIN`] for the Redis, and asks it
+    /// nothing while the computers are off.
     async fn post_status(&self, pairs: &Pairs) -> PostStatus {
         let address = pairs.own().redis.to_string();
         let mut status = PostStatus {
@@ -101,6 +105,7 @@ impl Directory {
         status
     }
 
+    /// Returns the state of this computer: off, refused because another server has its id, or up.
     fn own_status(&self, pairs: &Pairs) -> ComputerStatus {
         let own = pairs.own();
         let (state, cure) = match (self.is_off(), self.peers.is_doubled()) {
@@ -129,7 +134,7 @@ const DOUBLED_CURE: &str = "Another server runs with the id of this computer, pe
     its data folder. Stop one of the two, delete `computers.json` in the copy, and start this one \
     again.";
 
-/// Returns the way in which a Redis keeps its memory; `None` if it does not tell.
+/// Returns the way in which a Redis stores its memory; `None` if it does not tell.
 fn persistence(health: &PostHealth) -> Option<PostPersistence> {
     match (health.append_only, health.snapshots) {
         (Some(true), _) => Some(PostPersistence::Commands),

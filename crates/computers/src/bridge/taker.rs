@@ -1,8 +1,8 @@
 //! The task that takes the rows of other computers.
 //!
-//! The order of its steps is the whole safety: the log takes the rows with their mark, the entries
-//! of the post are deleted, and the sender hears of it. After a crash between two steps the sender
-//! repeats the rows, and the mark drops them.
+//! The order of its steps makes it safe. First the log takes the rows with their mark, then the
+//! entries of the post are deleted, and then the sender gets the acknowledgement. After a crash
+//! between two steps the sender repeats the rows, and the mark drops them.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::keys::PairKey;
 /// The result of one attempt to take rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TakeOutcome {
-    /// All rows were taken before.
+    /// No row can be taken: all were taken before, or another server has this computer's id.
     Nothing,
     /// Some rows were taken.
     Taken,
@@ -54,8 +54,8 @@ pub(super) async fn take(link: Arc<PostLink>) {
     }
 }
 
-/// Returns the channel of a sender as the log names it. The name of the pair is in it: numbers
-/// begin anew with a pair, and a log that is restored may have marks of an earlier one.
+/// Returns the channel of a sender as the log names it. The name of the pair is a part of it: a new
+/// pair numbers its rows from 1 again, and a restored log may have marks of an earlier pair.
 pub fn post_channel(key: ChannelKey, pair: &PairKey) -> PostChannel {
     let log = format!("{}.{}", key.log, pair.pair_name());
     PostChannel { sender: kernel_id(key.sender), log }
@@ -68,7 +68,8 @@ pub(super) fn log_of_channel(channel: &PostChannel, pair: &PairKey) -> Option<Lo
 }
 
 impl PostLink {
-    /// Takes the next rows of a pair.
+    /// Takes the next rows of a pair into the log, and acknowledges those that the log has. The
+    /// waits that belong to the rows begin before that step, and end after it.
     async fn take_ready(&self, pair: &Pair) -> TakeOutcome {
         // Two servers with one id read the same entries, and each would take a part of them.
         if self.peers.is_doubled() {
@@ -101,8 +102,8 @@ impl PostLink {
         let verdicts = hall.take(requests).await;
         crash::point("after_mark_append");
         let taken = verdicts.iter().take_while(|verdict| counts_as_taken(verdict)).count();
-        // Later: if a wait ended before its row is in the log, the row would be dropped when it
-        // comes again.
+        // The waits end after their rows are in the log. If a wait ended before, its row would have
+        // no effect when it comes again after a crash.
         for (target, waiter) in ends.into_iter().take(taken).flatten() {
             if let Err(error) = hall.store().sessions.unlisten(&target, &waiter).await {
                 tracing::warn!(%error, "a wait that is over stays in the log");
@@ -138,7 +139,7 @@ impl PostLink {
         }
     }
 
-    /// Returns the requests of rows.
+    /// Returns the requests of rows, or one request for rows that can never arrive.
     async fn plan(&self, pair: &Pair, ready: ReadyRows) -> Result<PlannedRows, LogError> {
         let ReadyRows { key, mark, content } = ready;
         let channel = post_channel(key, &pair.key);

@@ -24,7 +24,8 @@ use super::inbound::{PlannedRow, RowReader};
 
 impl RowReader<'_> {
     /// Returns the request to note that a session here takes part in a conversation of the caller.
-    /// In a link, the other members get its answers: their waits for it are over. (SC-3)
+    /// If the conversation is a link, its other members get the session's answers there. So the
+    /// waits of these members for the session end. (SC-3)
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -45,7 +46,8 @@ impl RowReader<'_> {
         }
     }
 
-    /// Returns the waits for a session of the other members of a link.
+    /// Returns the waits of a link's members for a session here; none if the conversation is not a
+    /// link.
     async fn waits_in(
         &self,
         session: &SessionId,
@@ -66,7 +68,7 @@ impl RowReader<'_> {
         Ok(over.map(|listener| (session.clone(), listener)).collect())
     }
 
-    /// Returns the request to end that membership.
+    /// Returns the request to end the membership of a session here in a conversation of the caller.
     pub(super) fn left(
         &self,
         taking: Taking,
@@ -106,7 +108,8 @@ impl RowReader<'_> {
         })
     }
 
-    /// Returns the request to end a link of this computer as one of its members on the caller.
+    /// Returns the request to archive a link of this computer for a session of the caller. The row
+    /// has no effect if that session is not a member of an open link.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -126,7 +129,8 @@ impl RowReader<'_> {
         })
     }
 
-    /// Returns the request to take a member on the caller out of a link of this computer.
+    /// Returns the request to take a session of the caller out of a link of this computer. The row
+    /// has no effect if that session is not a member of an open link.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -144,7 +148,8 @@ impl RowReader<'_> {
         })
     }
 
-    /// Returns the command of a member on the caller for an open link; `None` if it is not one.
+    /// Returns a command for a link of this computer, in the name of the member that it mentions;
+    /// `None` if the link is not open, or the session of the caller is not a member of it.
     async fn as_member(
         &self,
         stream: &StreamId,
@@ -170,7 +175,8 @@ impl RowReader<'_> {
         }
     }
 
-    /// Returns an address of another computer's row as this computer knows it.
+    /// Returns an address in a row of the caller as this computer writes it. An address without a
+    /// computer gets the caller's id, and an address at this computer loses its computer.
     fn local(&self, address: Address) -> Address {
         let computer = match address.computer.as_str() {
             "" => self.caller.computer.to_string(),
@@ -196,7 +202,8 @@ impl RowReader<'_> {
     ) -> Result<TakenRow, LogError> {
         let taking = taking.about(Some(RefusedRow::Turn(offer.turn.clone())));
         let (computer, stream) = (self.caller.computer.clone(), offer.turn.stream.clone());
-        // `None` if it joins by a row before this one, which is not decided yet.
+        // `None` if the session has not joined the conversation. It may join by a row before this
+        // one that is not decided yet.
         let is_link = self
             .read(&offer.session, move |state| {
                 state.joined_on(&computer, &stream).map(|joined| joined.link)
@@ -228,7 +235,7 @@ impl RowReader<'_> {
         TakenRow { stream: Some(session), wanted, ..TakenRow::without_effect(taking) }
     }
 
-    /// Returns the request to note that the caller's session began a turn.
+    /// Returns the request to note that a session of the caller began a turn of this computer.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -243,7 +250,7 @@ impl RowReader<'_> {
         self.about_own(taking, at, ItemBody::Decision(started.into())).await
     }
 
-    /// Returns the request to end a turn of the caller's session.
+    /// Returns the request to end a turn of this computer that a session of the caller ended.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -252,7 +259,7 @@ impl RowReader<'_> {
         self.finished(taking, at, end.result(), usage).await
     }
 
-    /// Returns the request to end a turn that the caller refused.
+    /// Returns the request to end a turn of this computer that the caller refused.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -265,6 +272,7 @@ impl RowReader<'_> {
         self.finished(taking, at, Err(fault), Usage::default()).await
     }
 
+    /// Returns the request to end a turn of this computer with a result.
     async fn finished(
         &self,
         taking: Taking,
@@ -277,8 +285,8 @@ impl RowReader<'_> {
         self.about_own(taking, at, ItemBody::Decision(finished.into())).await
     }
 
-    /// Returns the request to ask people what a program of the caller asks in a turn. If the caller
-    /// takes no answers, people only see that it asks.
+    /// Returns the request to ask people a question of a program of the caller, in a turn. If the
+    /// question has no answers to choose from, people only see that the program asks.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -308,7 +316,7 @@ impl RowReader<'_> {
         self.about_own(taking, at, ItemBody::Decision(asks.into())).await
     }
 
-    /// Returns the request to withdraw such a question.
+    /// Returns the request to withdraw a question of a program of the caller.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -342,7 +350,7 @@ impl RowReader<'_> {
             turn.is_some_and(|turn| turn.permissions().any(|open| *open == wanted))
         });
         if is_asked.await? != Some(true) {
-            // It was answered here, or its turn is over, and both are told.
+            // It was answered here, or its turn is over. The caller hears of both by other rows.
             return Ok(TakenRow::without_effect(taking.without_refusal()));
         }
         let by = Actor::human(self.caller.name_of(ParticipantId::USER));
@@ -351,7 +359,8 @@ impl RowReader<'_> {
         Ok(decided(taking, session, answer))
     }
 
-    /// Returns the request of an answer about the state of a turn.
+    /// Returns the request that the caller's answer about the state of a turn makes. The answer has
+    /// an effect only if the caller does not know the turn.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read now.
@@ -403,7 +412,8 @@ impl RowReader<'_> {
     }
 
     /// Returns a request about a turn of this computer, if a session of the caller has or had it.
-    /// Otherwise the row has no effect: a computer ends no turns but those of its own sessions.
+    /// Otherwise the row has no effect, because a computer decides only about turns of its own
+    /// sessions.
     async fn about_own(
         &self,
         taking: Taking,
@@ -438,7 +448,7 @@ impl RowReader<'_> {
     }
 }
 
-/// True if the participant of a turn is a session of this computer.
+/// True if the participant of a turn is a session of `computer`.
 fn owns(state: &Conversation, turn: TurnNo, computer: &str) -> bool {
     let owner = state.turn_owner(turn).and_then(|owner| state.participant(&owner)?.address.clone());
     owner.is_some_and(|address| address.kind == ADDRESS && address.computer == computer)

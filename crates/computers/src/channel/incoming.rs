@@ -11,7 +11,8 @@ use crate::post::PostId;
 /// The receiving end of a channel.
 ///
 /// The host appends the rows of [`Self::ready`] to its log, with the new mark in the same append,
-/// and then calls [`Self::committed`]. Only that makes an acknowledgement.
+/// and then calls [`Self::committed`]. Only a commit, or the repetition of a committed row, makes
+/// an acknowledgement.
 #[derive(Debug)]
 pub struct IncomingChannel {
     key: ChannelKey,
@@ -40,11 +41,12 @@ struct WaitingRow {
 pub enum Reception {
     /// The row is among those of [`IncomingChannel::ready`].
     Ready,
-    /// The row is kept until those before it arrive.
+    /// The row waits in memory until the rows before it arrive.
     Waits,
     /// The row is in the log, or waits already. Its entry in the post may be deleted.
     Repeated,
-    /// The row is too far ahead to be kept. Its entry may be deleted: the sender has it.
+    /// The row is dropped: it is too far ahead, or the waiting rows take too much memory. Its entry
+    /// may be deleted, because the sender still has the row.
     Beyond,
 }
 
@@ -102,8 +104,8 @@ impl IncomingChannel {
         self.waiting.range(..=self.last_ready).map(|(number, row)| (*number, &row.body))
     }
 
-    /// Notes that the host's log has kept the rows up to a number together with that mark, and
-    /// returns their entries of the post, to be deleted.
+    /// Notes that the host's log has stored the rows up to a number, together with that number as
+    /// the mark. Returns the entries of these rows in the post, which may be deleted now.
     ///
     /// # Errors
     /// [`CommitError`] if rows up to that number have not arrived; nothing is changed.
@@ -125,8 +127,9 @@ impl IncomingChannel {
         Ok(done.into_values().map(|row| row.post).collect())
     }
 
-    /// Returns the acknowledgement that the sender is owed, once after each commit or repeated row.
-    /// If it is lost, the sender repeats its rows, and is owed another.
+    /// Returns the acknowledgement that the sender is owed. After that the sender is owed none
+    /// until the next commit, or until a committed row arrives again, because the acknowledgement
+    /// was lost.
     pub fn acknowledgement(&mut self) -> Option<Through> {
         std::mem::take(&mut self.owes).then(|| self.mark())
     }
@@ -147,6 +150,7 @@ impl IncomingChannel {
         (end >= from).then_some(from..=end)
     }
 
+    /// Advances `last_ready` over the waiting rows that follow it without a gap.
     fn extend_ready(&mut self) {
         let next = |number: u64| number.checked_add(1);
         while let Some(number) =

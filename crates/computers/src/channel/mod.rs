@@ -1,8 +1,9 @@
 //! The two ends of one channel of posts, as state machines without clocks, input or output.
 //!
 //! A channel is named by its sender, the log of its sender and its receiver. The sender numbers its
-//! rows from 1 and keeps each until it is acknowledged. The receiver takes them in order, each
-//! once, and keeps one durable mark. A restored sender has a new log, and so a new channel.
+//! rows from 1, and stores each until it is acknowledged. The receiver takes the rows in order,
+//! each of them once, and stores the number of the last one as its durable mark. A restored sender
+//! has a new log, and so a new channel.
 
 mod outgoing;
 mod incoming;

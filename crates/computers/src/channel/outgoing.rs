@@ -1,4 +1,4 @@
-//! The sending end of a channel: the rows that are kept, and the time at which each is sent.
+//! The sending end of a channel: the rows that are not acknowledged, and the time to send each.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::id::{BootId, LogId};
 
 /// The sending end of a channel.
 ///
-/// The host has every row in its own log before it pushes it here, and deletes it there when it is
-/// acknowledged. A row is sent once at first. It is sent again only while the receiver is known to
-/// be there, so that the copies in a stream that is not read have a bound.
+/// The host stores every row in its own log before it pushes the row, and deletes it from the log
+/// when it is acknowledged. A row is sent one time at first. It is sent again only while the
+/// receiver is known to be there, so that the copies in a stream that is not read have a bound.
 #[derive(Debug)]
 pub struct OutgoingChannel {
     key: ChannelKey,
@@ -98,10 +98,10 @@ impl OutgoingChannel {
         self.rows.len()
     }
 
-    /// Adds a row that the host's log has kept, and returns its number.
+    /// Adds a row that the host's log has stored, and returns its number.
     ///
     /// # Errors
-    /// [`RowError`] if it is longer than [`ROW_LEN_MAX`]; the host must not keep it then.
+    /// [`RowError`] if it is longer than [`ROW_LEN_MAX`]. The host must not store such a row.
     pub fn push(&mut self, row: Arc<[u8]>) -> Result<u64, RowError> {
         if row.len() > ROW_LEN_MAX {
             return Err(RowError(row.len()));
@@ -111,7 +111,9 @@ impl OutgoingChannel {
         Ok(number)
     }
 
-    /// Returns the next row to put into the post, with its number, if there is one now.
+    /// Returns the next row to put into the post, with its number; `None` if no row is to be sent
+    /// now. If the time for an acknowledgement ran out, the oldest row is the next one again, and
+    /// the next wait is twice as long.
     pub fn next_row(&mut self, now: Instant) -> Option<(u64, Arc<[u8]>)> {
         if self.rests {
             return None;
@@ -128,7 +130,8 @@ impl OutgoingChannel {
         Some((self.next - 1, row))
     }
 
-    /// Returns the time at which rows are sent again if nothing happens before.
+    /// Returns the time at which rows are sent again without an acknowledgement; `None` if the
+    /// receiver is away, the post rests, or no row is on its way.
     pub fn due(&self) -> Option<Instant> {
         let waits = self.receiver.is_some() && !self.rests && self.next > self.first;
         waits.then(|| self.moved + self.patience)
@@ -142,8 +145,8 @@ impl OutgoingChannel {
         }
     }
 
-    /// Notes that the post is back, or may be tried again. It may have lost everything: all rows
-    /// are sent again if the receiver is there, otherwise once it is.
+    /// Notes that the post is back, or may be tried again. It may have lost everything. So all rows
+    /// are sent again: now if the receiver is there, or else when it comes.
     pub fn reconnected(&mut self) {
         self.rests = false;
         if self.receiver.is_some() {
@@ -151,8 +154,8 @@ impl OutgoingChannel {
         }
     }
 
-    /// Notes the boot of the receiver that holds its lease; none if it is away. A receiver that
-    /// comes, or comes again, gets all rows again.
+    /// Notes the boot of the receiver that holds its lease; `None` if the receiver is away. A boot
+    /// that was not there before gets all rows again.
     pub fn receiver_seen(&mut self, boot: Option<BootId>) {
         if boot.is_some() && boot != self.receiver {
             self.patience = PATIENCE_MIN;
@@ -161,10 +164,11 @@ impl OutgoingChannel {
         self.receiver = boot;
     }
 
-    /// Takes an acknowledgement, and returns the number of rows that need not be kept any longer.
+    /// Takes an acknowledgement, and returns the number of rows that the host may delete.
     ///
     /// # Errors
-    /// [`AcknowledgeError`] if it is about another channel or about no row; nothing is changed.
+    /// [`AcknowledgeError`] if it is about another channel, or about a row that does not exist;
+    /// nothing is changed.
     pub fn acknowledge(&mut self, through: Through, now: Instant) -> Result<u64, AcknowledgeError> {
         if through.log() != self.key.log {
             return Err(AcknowledgeError::OtherLog(through.log()));

@@ -25,7 +25,8 @@ pub struct PostHealth {
 
 impl PostHealth {
     /// True if the server may delete unread streams without an error when its memory is used up.
-    /// The senders have the rows still, but put them into a server that loses them again.
+    /// The senders still have the rows, but would put them into a server that loses them again.
+    /// False if the user may not read the policy.
     pub fn evicts(&self) -> bool {
         let evicts = self.eviction.as_deref().is_some_and(|policy| policy != "noeviction");
         evicts && self.memory_max != Some(0)

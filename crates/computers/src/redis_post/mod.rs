@@ -172,7 +172,7 @@ impl RedisPost {
         Ok(slot.insert(connection).clone())
     }
 
-    /// Runs a command at the writer, which sends this many bytes.
+    /// Runs a command that sends `len` bytes over the writer's connection.
     async fn send<T: FromRedisValue>(&self, command: &Cmd, len: usize) -> Result<T, PostError> {
         let mut connection = self.writer().await?;
         connection.set_response_timeout(answer_max(len));
@@ -180,12 +180,14 @@ impl RedisPost {
         self.answered(answer).await
     }
 
-    /// Runs a short command at the writer.
+    /// Runs a short command over the writer's connection.
     async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, PostError> {
         self.send(command, 0).await
     }
 
-    /// Forgets the writer's connection after an error that may have come from it.
+    /// Returns the answer to a command of the writer. After any error but a full memory and a
+    /// missing right, the connection may be broken, so it is dropped, and the next command connects
+    /// again.
     async fn answered<T>(&self, answer: redis::RedisResult<T>) -> Result<T, PostError> {
         match answer {
             Ok(answer) => Ok(answer),
@@ -206,7 +208,8 @@ impl RedisPost {
         Ok(StreamReader { connection, last: BEGINNING.to_owned() })
     }
 
-    /// Reads the next entries after the last. Waits for them at the server if `blocks` is true.
+    /// Reads the entries after the last one that was read. If `blocks` is true, waits for them at
+    /// the server for up to [`BLOCK`], and returns none if none came.
     async fn read(
         &self,
         reader: &mut StreamReader,
@@ -232,8 +235,8 @@ impl RedisPost {
                 bytes: entry.get(FIELD).unwrap_or_default(),
             })
             .collect();
-        // The ids of an emptied server may have gone back, so after an empty read all is read
-        // again.
+        // The ids of an emptied server may have gone back. So after an empty read, the next read
+        // begins at the beginning.
         let last = entries.last().map_or(BEGINNING, |entry| entry.id.as_str());
         reader.last = last.to_owned();
         Ok(entries)
@@ -251,8 +254,8 @@ impl Post for RedisPost {
 
     async fn next(&self) -> Result<PostBatch, PostError> {
         let mut slot = self.reader.lock().await;
-        // The connection is away while it reads: if this call is dropped, a new one is made, for
-        // the answer that is on its way would be lost.
+        // The connection is out of the slot while it reads. If this call is dropped, the next call
+        // makes a new connection, because the answer on the old one would be lost.
         let (mut reader, fresh) = match slot.take() {
             Some(reader) => (reader, false),
             None => (self.connect_reader().await?, true),
@@ -329,8 +332,9 @@ fn answer_max(len: usize) -> Duration {
     ANSWER_MAX + Duration::from_secs((len / LINK_SPEED_MIN) as u64)
 }
 
-/// Returns the number of entries that are read together after a read that was in time, or was not.
-/// Over a slow link many long entries might never be in time; one is.
+/// Returns the number of entries to read together after a read of `before` entries: twice as many
+/// if that read was in time, or else an eighth. Over a slow link, many long entries might never
+/// arrive in time; one of them does.
 fn batch_after(before: usize, in_time: bool) -> usize {
     if in_time { (2 * before).min(BATCH_MAX) } else { (before / 8).max(1) }
 }

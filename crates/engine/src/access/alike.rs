@@ -11,9 +11,9 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 
 impl Hall {
-    /// Returns another's name that a reader could confuse with this one, if the server knows one:
-    /// of a principal, a registered agent, or an agent of the registry. A name does not resemble
-    /// those of its own principal.
+    /// Returns another's name that a reader could confuse with `name`, if the server knows one: the
+    /// name of a principal, a registered agent, or an agent of the registry. Names of the principal
+    /// `own` and the registry's agent `client` do not count.
     pub(crate) async fn resembled(
         &self,
         name: &str,
@@ -22,7 +22,8 @@ impl Hall {
     ) -> Result<Option<String>, HallError> {
         let look = NameLook::of(name);
         let others = self.inner.store.principals.names().await?;
-        // A registered agent is a principal under its UUID, which can be confused only with a UUID.
+        // A registered agent is a principal under its UUID, and only another UUID can be confused
+        // with that.
         let is_id = Uuid::try_parse(name).is_ok();
         let others = others
             .into_iter()
@@ -37,8 +38,8 @@ impl Hall {
         Ok(clients.find(|known| look.is_like(&NameLook::of(known))).map(str::to_owned))
     }
 
-    /// Returns the name in a conversation that a reader could confuse with this id, unless it
-    /// belongs to the same id.
+    /// Returns the id or name of another participant of a conversation that a reader could confuse
+    /// with this id.
     pub(crate) async fn resembled_in(
         &self,
         stream: &StreamId,
@@ -53,8 +54,9 @@ impl Hall {
         .await
     }
 
-    /// Adds to an invitation what the server knows about its names: the principal they belong to,
-    /// and a name that they resemble.
+    /// Adds to an invitation the facts that the server knows about its names: the kind of the
+    /// principal that has the id, and a conflict if the id or the nickname resembles another's
+    /// name.
     pub(crate) async fn learn_names(&self, invite: &mut Invite) -> Result<(), HallError> {
         let id = ParticipantId::new(invite.participant.trim());
         invite.principal = self.known_as(&id).await?.or(invite.principal);

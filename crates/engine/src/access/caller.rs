@@ -42,7 +42,8 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Returns the parent of credentials made with this one. Revoking the parent revokes them.
+    /// Returns the id to write as the parent of credentials that are made with this one. Revoking
+    /// that parent revokes them.
     pub fn root(&self) -> &TokenId {
         self.parent.as_ref().unwrap_or(&self.token)
     }
@@ -194,7 +195,7 @@ impl Caller {
     }
 
     /// Returns the caller for the case that the system cannot tell which user's process sent the
-    /// request. Without a credential, such a caller may not make programs run.
+    /// request. Such a caller may make programs run only with a credential.
     #[must_use]
     pub fn unseen(self) -> Caller {
         let scopes = self
@@ -215,7 +216,7 @@ impl Caller {
         self.proof.is_some()
     }
 
-    /// True if the caller showed no credential, and the mode demands one.
+    /// True if the caller showed no credential and has no scope without one, as in token mode.
     pub fn is_stranger(&self) -> bool {
         !self.is_proven() && self.scopes == Scopes::NONE
     }
@@ -242,7 +243,7 @@ impl Caller {
         }
     }
 
-    /// Checks that the caller has a scope by a credential, also in local mode.
+    /// Checks that the caller has a scope and showed a credential, also in local mode.
     ///
     /// # Errors
     /// [`AccessDenial`].
@@ -256,8 +257,8 @@ impl Caller {
         self.principal().is_some_and(|principal| principal.kind == Kind::Agent)
     }
 
-    /// Checks that the caller may list its own objects and create new ones. A caller bound to
-    /// conversations may not.
+    /// Checks that the caller may list its own things and create new ones. A caller with a token
+    /// that is bound to conversations may not.
     ///
     /// # Errors
     /// [`AccessDenial::Bound`].
@@ -276,8 +277,9 @@ impl Caller {
         if self.reach == Reach::All { Ok(()) } else { Err(AccessDenial::Bound) }
     }
 
-    /// Returns the actor of a request: the named one, if the caller may use that name, or else the
-    /// caller itself.
+    /// Returns the actor of a request. A caller with a credential acts as its principal; only an
+    /// administrator may act under another name. A caller without a credential acts under the given
+    /// name, unproven. `None` if the caller has neither.
     ///
     /// # Errors
     /// [`AccessDenial::Name`].
@@ -300,8 +302,8 @@ impl Caller {
         }
     }
 
-    /// Returns the actor of a request as [`Caller::acting_as`] does, or else the person at this
-    /// computer.
+    /// Returns the actor of a request as [`Caller::acting_as`] does. If that is `None`, returns the
+    /// person at this computer, unproven.
     ///
     /// # Errors
     /// [`AccessDenial::Name`].
@@ -309,7 +311,7 @@ impl Caller {
         Ok(self.acting_as(named)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
     }
 
-    /// True if the id is that of the caller's own session, by which it may be named too.
+    /// True if the id is the id of the caller's session. A session may be named by its id too.
     fn is_named_by_session(&self, id: &ParticipantId) -> bool {
         self.session().is_some_and(|session| session.as_str() == id.as_str())
     }
@@ -319,8 +321,9 @@ impl Caller {
         self.scopes.has(Scope::ThreadsAdmin)
     }
 
-    /// Returns the participant that the caller reads as: the named one, if the caller may, or else
-    /// the caller itself. `None` for an operator that gives no name.
+    /// Returns the participant that the caller reads as. An operator reads as the given name, or as
+    /// an operator if there is none (`None`). Any other caller with a credential reads as its
+    /// principal. A caller without a credential reads as the given name.
     ///
     /// # Errors
     /// [`AccessDenial::Name`].
@@ -338,7 +341,8 @@ impl Caller {
         }
     }
 
-    /// Returns the viewer that the caller reads as.
+    /// Returns the viewer that the caller reads as: the participant of [`Caller::looking_as`],
+    /// otherwise an operator or a guest.
     ///
     /// # Errors
     /// [`AccessDenial::Name`].

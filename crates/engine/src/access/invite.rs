@@ -1,4 +1,4 @@
-//! Invitations: codes that can be passed on, each of which turns into a token once.
+//! Invitations: codes that can be passed on. Each code can be exchanged for a token only one time.
 
 use std::collections::BTreeSet;
 
@@ -27,15 +27,16 @@ pub struct NewInvitation {
     pub stream: Option<StreamId>,
     /// The person or agent who is invited.
     pub principal: Principal,
-    /// The scopes of the token. By default those usual for the kind that the inviter has too.
+    /// The scopes of the token. By default the usual scopes of the kind, as far as the inviter has
+    /// them.
     pub scopes: Option<Scopes>,
     /// The validity of the code; [`INVITATION_VALID`] by default.
     pub valid_for: Option<Millis>,
 }
 
 impl Access {
-    /// Makes a code that turns once into a token for one conversation, or for the whole hall. The
-    /// inviter cannot pass on scopes that it does not have.
+    /// Makes a code that can be exchanged one time for a token, which reaches one conversation or
+    /// the whole hall. The inviter cannot pass on scopes that it does not have.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was made then.
@@ -91,8 +92,8 @@ impl Access {
         }
     }
 
-    /// Rejects an agent under the id of a person in the conversation, a person under that of an
-    /// agent, and a name that resembles one there.
+    /// Rejects an agent under the id of a person in the conversation, a person under the id of an
+    /// agent in it, and a name that resembles another name in it.
     async fn check_in(&self, stream: &StreamId, principal: &Principal) -> Result<(), AccessError> {
         let id = principal.id.clone();
         let kind = principal.kind;
@@ -109,8 +110,10 @@ impl Access {
         }
     }
 
-    /// Rejects a code for a known principal, since its holder could speak as that principal, and a
-    /// code by which an agent would invite a person: the agent could use it itself.
+    /// Checks that the caller may invite this principal. An administrator may invite every
+    /// principal. Other callers need a credential that is not a session's. They may not invite a
+    /// known principal, because the holder of the code could speak as that principal. An agent may
+    /// not invite a person, because it could use the code itself.
     async fn may_invite(&self, by: &Caller, principal: &Principal) -> Result<(), AccessError> {
         if by.scopes.has(Scope::ServerAdmin) {
             return Ok(());
@@ -130,10 +133,10 @@ impl Access {
         Ok(())
     }
 
-    /// True unless, since the invitation was made, the inviter or the invited was removed from the
-    /// conversation, or the inviter's credential was revoked. Removing a participant also cancels
-    /// its codes, so that they stay invalid if the participant returns. This check covers a server
-    /// that died before it cancelled them.
+    /// True unless, since the invitation was made, the inviter or the invited principal was removed
+    /// from the conversation, or the inviter's credential was revoked. Removing a participant also
+    /// cancels its codes, so that they stay invalid if the participant returns. This check covers a
+    /// server that died before it cancelled them.
     async fn still_invites(&self, invitation: &Token) -> Result<bool, HallError> {
         let mut concerned = vec![invitation.principal.id.clone()];
         if let Some(parent) = &invitation.parent
@@ -157,11 +160,11 @@ impl Access {
         Ok(true)
     }
 
-    /// Turns an invitation into a token; `None` if the invitation is not valid. The secret is shown
-    /// only in this answer.
+    /// Exchanges an invitation for a token, and lists an invited person as a participant. Returns
+    /// `None` if the invitation is not valid. The secret is shown only in this answer.
     ///
     /// # Errors
-    /// [`AccessError`], if the invitation cannot be looked up, or the token cannot be kept.
+    /// [`AccessError`], if the invitation cannot be looked up, or the token cannot be stored.
     pub async fn accept(&self, presented: &str) -> Result<Option<(Secret, Token)>, AccessError> {
         let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else {
             return Ok(None);
@@ -201,9 +204,9 @@ impl Access {
         Ok(Some((secret, token)))
     }
 
-    /// Makes a person a participant of the conversations that the token reaches, by the person's
-    /// own rights, so that others can address it. A person whose rights do not suffice takes part
-    /// without being listed.
+    /// Makes an invited person a participant of the conversations that the token reaches, so that
+    /// others can address the person. This uses the person's own rights. If they do not suffice,
+    /// the person can use the conversations without being listed.
     async fn join(&self, token: &Token) {
         if token.principal.kind != Kind::Human {
             return;
@@ -217,7 +220,7 @@ impl Access {
         for stream in token.reach.only().iter().flat_map(|streams| streams.iter()) {
             let id = token.principal.id.clone();
             let is_listed = move |state: &Conversation| state.participant(&id).is_some();
-            // An agent that was invited under this name meanwhile stays what it is.
+            // An agent that was invited under this name in the meantime stays an agent.
             if self.hall.view(stream, is_listed).await.unwrap_or(true) {
                 continue;
             }

@@ -30,7 +30,7 @@ fn speaker(command: &ClientCommand) -> &Actor {
 }
 
 impl Hall {
-    /// Rejects a command in the name of a registered agent without that agent's key.
+    /// Rejects a command of a caller without a credential in the name of a registered agent.
     pub(crate) async fn permit_speaker(
         &self,
         caller: &Caller,
@@ -39,8 +39,9 @@ impl Hall {
         self.permit_name(caller, &speaker(command).id).await
     }
 
-    /// Rejects any other act in the name of a registered agent without its key. With a credential,
-    /// the name was compared before, so only names without one are looked up.
+    /// Rejects any other act of a caller without a credential in the name of a registered agent.
+    /// The name of a caller with a credential was compared with its principal before, so it is not
+    /// looked up.
     pub(crate) async fn permit_name(
         &self,
         caller: &Caller,

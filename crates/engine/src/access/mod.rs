@@ -1,10 +1,10 @@
 //! Access control: credentials, their scopes and reach, and the audit log.
 //!
 //! A surface takes the credential from a request and asks [`Access`] to identify it. The answer is
-//! a [`Caller`], which is checked before each action. [`Principals`] in the log keeps the hashes of
-//! tokens. The start-up credential belongs to one run of the server and is not stored. The session
-//! directory knows the tokens of sessions. A revocation is broadcast to all that a credential
-//! opened, and so is the end of a session.
+//! a [`Caller`], which is checked before each action. [`Principals`] in the log stores the hashes
+//! of tokens. The start-up credential belongs to one run of the server and is not stored. The
+//! session directory knows the tokens of sessions. Open connections are told if their credential is
+//! revoked, and if the session that opened them ends.
 
 pub mod reach;
 mod caller;
@@ -65,7 +65,7 @@ use registering::RegistrationCounter;
 /// Number of revocations that a listener may lag behind. A slower one treats its own credential as
 /// revoked, and the client has to show it again.
 const REVOCATIONS_LEN: usize = 1024;
-/// Interval at which the last use of a credential is updated.
+/// Shortest time between two updates of a credential's last use.
 const USE_NOTED_EVERY: Millis = Millis::from_secs(60);
 /// Validity of a browser's sign-in.
 const SESSION_VALID: Millis = Millis::from_secs(30 * 86_400);
@@ -104,8 +104,8 @@ pub enum AccessError {
         "`{0}` is or was the name of a session, and such a name stays reserved. Choose another id."
     )]
     OfSession(ParticipantId),
-    /// Under this name an agent would pass for a person or the server. The text is the end of a
-    /// sentence and says why.
+    /// Readers could take an agent with this name for a person or the server. The text is the end
+    /// of a sentence and says why.
     #[error(
         "`{0}` {1}: readers could mistake the agent for a person or for the operator. Choose \
          another id."
@@ -157,7 +157,7 @@ impl From<RandomnessError> for AccessError {
 pub struct NewToken {
     /// The owner of the token.
     pub principal: Principal,
-    /// The scopes; those usual for the kind by default.
+    /// The scopes; by default the usual scopes of the principal's kind.
     pub scopes: Option<Scopes>,
     /// The conversations that the token is bound to; unbound by default.
     pub threads: Option<BTreeSet<StreamId>>,
@@ -212,8 +212,8 @@ impl Access {
         Caller::anonymous(self.mode)
     }
 
-    /// Returns the caller that a credential identifies; `None` if the credential is not valid,
-    /// whatever the reason.
+    /// Returns the caller that a credential identifies. `None` for every credential that is not
+    /// valid, and for an invitation or another code that can only be exchanged.
     ///
     /// # Errors
     /// [`HallError`], if the credential cannot be looked up.
@@ -262,7 +262,8 @@ impl Access {
         }
     }
 
-    /// Subscribes to revocations. Call this before the credential is looked up, to miss none.
+    /// Subscribes to revocations. Call this before the credential is looked up, so that no
+    /// revocation is missed.
     pub fn listen(&self) -> Revocations {
         Revocations {
             revoked: self.revoked.subscribe(),
@@ -292,7 +293,7 @@ impl Access {
         }
     }
 
-    /// Checks a request for a token, and returns the token to keep.
+    /// Checks a request for a token, and returns the token to store.
     async fn described(
         &self,
         kind: TokenKind,
@@ -329,8 +330,9 @@ impl Access {
         })
     }
 
-    /// Returns another's name that a reader could confuse with a new principal's. A known principal
-    /// keeps its name, and an operator may name one like the agent of the registry that it runs.
+    /// Returns the name of another that a reader could confuse with the name of a new principal.
+    /// `None` for a known principal, which keeps its name. An agent of the registry with exactly
+    /// this name does not count, because the principal may be for the program that runs as it.
     async fn look_alike(&self, id: &ParticipantId) -> Result<Option<String>, HallError> {
         if self.principals().principal(id).await?.is_some() {
             return Ok(None);
@@ -338,8 +340,9 @@ impl Access {
         self.hall.resembled(id.as_str(), id, Some(id.as_str())).await
     }
 
-    /// Rejects the name of a session, living or ended, a name like another's, and for an agent one
-    /// like a person's or the server's. A known principal keeps its name.
+    /// Rejects the name of a session, living or ended; a name like another's; and for an agent a
+    /// name like a person's or the server's. The last two checks do not apply to a known principal,
+    /// apart from the reserved names.
     async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
         if self.hall.inner.residents.is_name_used(&principal.id) {
             return Err(AccessError::OfSession(principal.id.clone()));
@@ -360,12 +363,12 @@ impl Access {
         }
     }
 
-    /// Signs a browser in. Returns a new credential in exchange for any valid one, or for an
-    /// invitation; `None` if the presented one is not valid.
+    /// Signs a browser in. Exchanges any valid credential, or an invitation, for a new credential.
+    /// Returns `None` if the presented one is not valid.
     ///
     /// # Errors
-    /// [`AccessError`], if it is the token of a session, or a credential cannot be looked up or
-    /// kept.
+    /// [`AccessError`], if the presented credential is the token of a session, or a credential
+    /// cannot be looked up or stored.
     pub async fn sign_in(&self, presented: &str) -> Result<Option<(Secret, Caller)>, AccessError> {
         let accepted = self.accept(presented).await?;
         let presented = accepted.as_ref().map_or(presented, |(secret, _)| secret.reveal());
@@ -401,7 +404,7 @@ impl Access {
     /// Signs a browser out, by revoking its own credential.
     ///
     /// # Errors
-    /// [`HallError`], if the revocation cannot be kept.
+    /// [`HallError`], if the revocation cannot be stored.
     pub async fn sign_out(&self, caller: &Caller) -> Result<(), HallError> {
         let Some(id) = caller.token() else { return Ok(()) };
         let entry = self.entry(caller, AuditAction::SignedOut);
@@ -416,7 +419,7 @@ impl Access {
         }
     }
 
-    /// Returns at most `limit` tokens, oldest first, those after `after` if it is given.
+    /// Returns at most `limit` tokens, oldest first. With `after`, begins after that place.
     ///
     /// # Errors
     /// [`HallError`], if the tokens cannot be read.
@@ -428,8 +431,8 @@ impl Access {
         Ok(self.principals().tokens(after, limit).await?)
     }
 
-    /// Returns at most `limit` rows of the audit log, newest first, those before `before` if it is
-    /// given.
+    /// Returns at most `limit` rows of the audit log, newest first. With `before`, returns only
+    /// rows before that number.
     ///
     /// # Errors
     /// [`HallError`], if the log cannot be read.
@@ -441,8 +444,8 @@ impl Access {
         Ok(self.principals().audit(before, limit).await?)
     }
 
-    /// Records that a request was refused. Above a rate refusals are only counted, so that a flood
-    /// does not fill the disk.
+    /// Records that a request was refused. Above a certain rate, refusals are only counted, so that
+    /// a flood does not fill the disk.
     pub async fn record_refusal(&self, caller: &Caller, detail: String) {
         let Some(more) = self.refusals.admit(self.hall.now()) else { return };
         let detail = if more == 0 {
@@ -465,7 +468,7 @@ impl Access {
     }
 }
 
-/// Returns the caller behind the start-up credential: the person who started the server.
+/// Returns the caller of the start-up credential, which is the person who started the server.
 fn operator(id: &TokenId) -> Caller {
     let principal = Principal { id: ParticipantId::user(), kind: Kind::Human };
     let proof =
@@ -481,9 +484,9 @@ const fn usual_scopes(kind: Kind) -> Scopes {
     }
 }
 
-/// Rejects a token that could never be used or would give too much: for a reserved id, without a
-/// scope, an agent with a scope for people, or `server:admin` limited to conversations. `is_bound`
-/// is true for a token that is limited to conversations.
+/// Rejects a token that could never be used or would give too much: a token for a reserved id,
+/// without a scope, for an agent with a scope for people, or with `server:admin` but limited to
+/// conversations. `is_bound` is true for a token that is limited to conversations.
 fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result<(), AccessError> {
     let invalid = |text: String| Err(AccessError::Invalid(text));
     let person = principal.id.as_str() == ParticipantId::USER;
@@ -542,7 +545,9 @@ pub struct Revocations {
 }
 
 impl Revocations {
-    /// Resolves when the caller's credential stops being valid; never for a caller without one.
+    /// Resolves when the caller's credential expires or is revoked, when the calling session ends,
+    /// or when a session that reached all conversations loses that reach. Never resolves for a
+    /// caller without a credential.
     pub async fn wait_until_lost(mut self, caller: Caller, now: Timestamp) {
         let Some(proof) = caller.proof else { return std::future::pending().await };
         let expired = async {
@@ -558,7 +563,7 @@ impl Revocations {
                 match self.revoked.recv().await {
                     Ok(id) if id == proof.token || Some(&id) == proof.parent.as_ref() => return,
                     Ok(_) => {}
-                    // We lagged: a missed revocation may concern this caller.
+                    // The receiver lagged, and a missed revocation may concern this caller.
                     Err(_) => return,
                 }
             }

@@ -24,11 +24,11 @@ pub const PAIRING_SCOPES: Scopes = Scopes::of(&[
     Scope::TurnsControl,
     Scope::PermissionsAnswer,
 ]);
-/// The scopes of a paired account if none are named.
+/// The scopes that every paired account has.
 const USUAL: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]);
 /// Maximum number of times that one account is paired.
 const PAIRINGS_MAX: u32 = 1_000;
-/// Number of tokens read at once.
+/// Number of tokens in one read.
 const TOKENS_PAGE: usize = 256;
 
 /// A request for a pairing code.
@@ -103,10 +103,11 @@ impl Access {
     }
 
     /// Pairs an account with the person who made the code. `account` is the channel, a colon and
-    /// the account's id there, such as `telegram:4711`; the channel proves that it wrote the code.
+    /// the account's id in the channel, such as `telegram:4711`. The channel proves that this
+    /// account wrote the code.
     ///
     /// # Errors
-    /// [`AccessError`] if the code cannot be looked up, or the pairing cannot be kept.
+    /// [`AccessError`] if the code cannot be looked up, or the pairing cannot be stored.
     pub async fn accept_pairing(
         &self,
         presented: &str,
@@ -147,12 +148,12 @@ impl Access {
         })
     }
 
-    /// Makes a pairing code invalid that other people read in `chat`: each of them could pair an
-    /// account of theirs with its maker. Returns true if the code was valid until then, whichever
-    /// channel it is for.
+    /// Makes a pairing code invalid because other people read it in `chat`, and each of them could
+    /// pair an account with the person who made the code. Returns true if the code was valid until
+    /// then. The channel of the code does not matter.
     ///
     /// # Errors
-    /// [`AccessError`] if the code cannot be looked up, or its end cannot be kept.
+    /// [`AccessError`] if the code cannot be looked up, or its end cannot be stored.
     pub async fn void_pairing_code(
         &self,
         presented: &str,
@@ -172,8 +173,9 @@ impl Access {
         Ok(!revoked.is_empty())
     }
 
-    /// Returns the time at which a pairing ends: with the credential by which its code was made. A
-    /// credential for an hour must not become one for ten years.
+    /// Returns the time at which a pairing ends: when the credential that made its code expires,
+    /// and after ten years at the latest. A credential for an hour must not become a credential for
+    /// ten years.
     async fn end_of_pairing(&self, code: &Token, now: Timestamp) -> Result<Timestamp, HallError> {
         let latest = now + TOKEN_VALID_MAX;
         let Some(parent) = &code.parent else { return Ok(latest) };
@@ -181,8 +183,8 @@ impl Access {
         Ok(maker.map_or(latest, |maker| maker.expires_at.min(latest)))
     }
 
-    /// Returns the caller behind an account of a channel, which the channel has proven; `None` if
-    /// the account is not paired.
+    /// Returns the caller that an account of a channel is paired with; `None` if the account is not
+    /// paired. The channel has proven the account.
     ///
     /// # Errors
     /// [`HallError`] if the pairing cannot be looked up.
@@ -194,7 +196,8 @@ impl Access {
         })
     }
 
-    /// Returns the number of the account's next pairing, and the token of its present one.
+    /// Returns the number of the account's next pairing and no token, or the number of its present
+    /// pairing and the token of it.
     async fn newest_pairing(&self, account: &str) -> Result<(u32, Option<Token>), HallError> {
         let now = self.hall.now();
         for pairing in 0..PAIRINGS_MAX {
@@ -207,7 +210,7 @@ impl Access {
         Err(HallError::Failed(format!("{account} was paired too often")))
     }
 
-    /// Returns the tokens of all paired accounts, the oldest first.
+    /// Returns the valid tokens of paired accounts, the oldest first.
     ///
     /// # Errors
     /// [`HallError`] if the tokens cannot be read.
@@ -226,10 +229,10 @@ impl Access {
         }
     }
 
-    /// Records what a person did by a paired account.
+    /// Records in the audit log that a person gave a command by a paired account.
     ///
     /// # Errors
-    /// [`HallError`] if the row cannot be kept.
+    /// [`HallError`] if the row cannot be stored.
     pub async fn record_command(&self, by: &Caller, detail: String) -> Result<(), HallError> {
         let entry = self.entry(by, AuditAction::Commanded).saying(detail);
         Ok(self.principals().record(&entry).await?)

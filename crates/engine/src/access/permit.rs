@@ -109,7 +109,10 @@ fn reaches_participants(command: &ClientCommand) -> bool {
     }
 }
 
-/// True if the command may make agents take turns now.
+/// True if a caller without proof needs `agents:run` for this command, because it may cause new
+/// turns. The end of a gathering and a pass are not among these commands. They too may grant a
+/// turn, to the harvester or to the next speaker, but in a gathering that began with a permitted
+/// command.
 fn wakes(command: &ClientCommand) -> bool {
     match command {
         ClientCommand::Post(_) | ClientCommand::Gather { .. } | ClientCommand::Publish { .. } => {
@@ -135,8 +138,9 @@ fn wakes(command: &ClientCommand) -> bool {
     }
 }
 
-/// Rejects a session of another computer under any name but that of its computer: a session here
-/// with the same name would speak as that participant.
+/// Rejects the invitation of a session of another computer, unless its id is made of its name and
+/// its computer. Under any other id, a session of this computer with the same name would speak as
+/// that participant.
 fn check_name_elsewhere(invite: &Invite) -> Result<(), SessionError> {
     let is_elsewhere = invite.address.as_ref().is_some_and(Address::is_elsewhere);
     let full_name = invite.full_name.as_deref().unwrap_or_default();
@@ -152,8 +156,8 @@ fn check_name_elsewhere(invite: &Invite) -> Result<(), SessionError> {
 }
 
 impl Hall {
-    /// Checks that the caller may begin another conversation. People always may; an agent may begin
-    /// a limited number per hour.
+    /// Checks that the caller may begin another conversation, and counts it for an agent. A proven
+    /// agent may begin a limited number per hour. Other callers have no such limit.
     pub(crate) fn may_begin(&self, caller: &Caller) -> Result<(), AccessDenial> {
         match caller.principal().filter(|_| caller.is_agent()) {
             Some(agent) if !self.inner.begun.admit(&agent.id, self.now()) => {
@@ -163,8 +167,9 @@ impl Hall {
         }
     }
 
-    /// Rejects words and commands of a caller that may not drive sessions, if all words of the
-    /// conversation are typed into a terminal. Elsewhere the grant of an invitation says that the
+    /// Rejects words and commands of a caller that may not drive sessions, in a conversation whose
+    /// words are all typed into a terminal. An agent also needs to have met each session in that
+    /// conversation. In other conversations, the person who invited the session allowed that the
     /// words of every writer reach it. (docs/security.md, "Whose words reach a terminal")
     async fn permit_typing(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
         if planted::is_open(Bypass::Typing) {
@@ -178,7 +183,7 @@ impl Hall {
         if !caller.is_agent() {
             return Ok(());
         }
-        // An agent that drives sessions still has to have met each session here.
+        // An agent that drives sessions still has to have met each session in this conversation.
         let sessions = self.view(stream, |state| {
             let addresses = state.participants().iter().filter_map(|one| one.address.as_ref());
             let sessions = addresses.filter(|address| address.kind == SESSION);
@@ -186,7 +191,7 @@ impl Hall {
         });
         let sessions = sessions.await?;
         let own = caller.session().map(ToString::to_string);
-        // As a member, it has met those of other computers.
+        // As a member, the calling session has met the members of other computers.
         let is_member = own.is_some() && sessions.contains(&own);
         for session in sessions {
             let Some(session) = session else {
@@ -200,8 +205,8 @@ impl Hall {
         Ok(())
     }
 
-    /// Rejects a member of a gathering by which an agent creates a person whom the server does not
-    /// know. For a plain invitation the kernel decides this.
+    /// Rejects an agent that adds a new person to a gathering, whom the server does not know. For a
+    /// plain invitation the kernel decides this.
     pub(super) fn permit_person(
         &self,
         caller: &Caller,
@@ -216,9 +221,10 @@ impl Hall {
         Ok(())
     }
 
-    /// Rejects an invitation that opens a way to a terminal, unless its caller drives sessions. An
-    /// agent may invite only sessions that it may talk to. Only a person may invite a client that
-    /// gets a session with its first turn: that would start a program without asking a person.
+    /// Rejects an invitation that opens a way to a terminal, unless the caller drives sessions. An
+    /// agent may invite only sessions of this computer that it may talk to, and may not choose
+    /// whose words reach them. Only a person may invite a client that gets a session with its first
+    /// turn, because that would start a program without asking a person.
     pub(super) async fn permit_granting(
         &self,
         caller: &Caller,
@@ -250,8 +256,9 @@ impl Hall {
         }
     }
 
-    /// Rejects a caller without `agents:run` if a participant here runs programs. A caller lacks
-    /// that scope if the system cannot tell which user's process sent the request.
+    /// Rejects a caller without `agents:run` if a participant of the conversation runs programs. A
+    /// caller without a credential lacks that scope if the system cannot tell which user's process
+    /// sent the request.
     async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
         let programs = caller.must(Scope::AgentsRun).is_err()
             && self.inner.conversation_flags(stream).await?.runs_programs;
@@ -260,7 +267,7 @@ impl Hall {
     }
 
     /// Returns the command as permitted. Adds the names that the server knows to its invitations,
-    /// and the caller's credential to its post. Every way to a terminal, to a program and to money
+    /// and the caller's credential to a post. Each way to a terminal, to a program and to money
     /// passes these checks.
     ///
     /// # Errors
@@ -298,7 +305,8 @@ impl Hall {
         Ok(PermittedCommand { stream: stream.clone(), command })
     }
 
-    /// Returns the kind under which the server knows an id: as a principal, or as a living session.
+    /// Returns the kind of the principal that has this id, or an agent's kind if a living session
+    /// has it.
     pub(crate) async fn known_as(&self, id: &ParticipantId) -> Result<Option<Kind>, HallError> {
         let kept = self.inner.store.principals.principal(id).await?;
         let session = || self.inner.residents.has_living(id);

@@ -20,8 +20,8 @@ struct Window {
 }
 
 impl Refusals {
-    /// Returns the number of refusals skipped since the last recorded one; `None` if this one is
-    /// not to be recorded either.
+    /// Returns the number of refusals that were skipped since the last recorded one. `None` if this
+    /// refusal must be skipped too.
     pub(super) fn admit(&self, now: Timestamp) -> Option<u64> {
         let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !window.began.is_within(WINDOW, now) {

@@ -1,5 +1,5 @@
-//! Self-registration of agents. Each gets an id, a credential, and a claim by which its owner
-//! claims it.
+//! Self-registration of agents. Each agent gets an id, a credential, and a claim with which its
+//! owner becomes known.
 
 use std::net::IpAddr;
 
@@ -90,7 +90,7 @@ impl From<RandomnessError> for RegistrationError {
     }
 }
 
-/// Returns the hash of a claim or a code. Only hashes are kept and compared.
+/// Returns the hash of a claim or a code. Only hashes are stored and compared.
 fn hash_of(text: &str) -> TokenHash {
     TokenHash::from_bytes(*blake3::hash(text.as_bytes()).as_bytes())
 }
@@ -102,8 +102,8 @@ impl Access {
         Self { registration: code.map(hash_of), ..self }
     }
 
-    /// Checks an invite code. If none is set, local mode lets all agents register, and token mode
-    /// rejects all.
+    /// Checks an invite code. If the server has no code, local mode lets all agents register, and
+    /// token mode rejects all of them.
     fn check_code(&self, given: Option<&str>) -> Result<(), RegistrationError> {
         let lets_in = match &self.registration {
             Some(code) => given.is_some_and(|given| hash_of(given) == *code),
@@ -112,10 +112,11 @@ impl Access {
         if lets_in { Ok(()) } else { Err(RegistrationError::Code) }
     }
 
-    /// Registers an agent.
+    /// Registers an agent under a name that is not used and resembles no other name. Its credential
+    /// reaches no conversation by itself.
     ///
     /// # Errors
-    /// [`RegistrationError`]; nothing was kept then.
+    /// [`RegistrationError`]; nothing was stored then.
     pub async fn register(
         &self,
         by: &Caller,
@@ -175,8 +176,8 @@ impl Access {
         }
     }
 
-    /// Sets the owner of an agent, once and for ever. Returns the agent, and true if the claim was
-    /// new.
+    /// Sets the owner of an agent. An owner never changes. Returns the agent, and true if it had no
+    /// owner before.
     ///
     /// # Errors
     /// [`RegistrationError`].

@@ -1,5 +1,5 @@
-//! Rate limits of registrations, per address and per code. The log that keeps the agents counts
-//! them for the whole hall.
+//! Rate limits of registrations, per address and per code. The log, which stores the agents, limits
+//! the registrations of the whole hall.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -44,7 +44,8 @@ impl Count {
         !self.began.is_within(WINDOW, now)
     }
 
-    /// Returns the time to wait if `most` were taken within the window.
+    /// Returns the time to wait if `most` registrations were counted within the window. Begins a
+    /// new window if the old one is over.
     fn wait(&mut self, most: u64, now: Timestamp) -> Option<Millis> {
         if self.is_over(now) {
             *self = Self::at(now);
@@ -75,7 +76,8 @@ impl RegistrationCounter {
             (of_address, "from this address", FROM_ADDRESS_MAX),
             (of_code, "with this invite code", WITH_CODE_MAX),
         ];
-        // Counted below, after all checks: a refused registration counts against no limit.
+        // The counting comes after all checks, so a registration that one limit refuses counts
+        // against none.
         for (count, of, most) in &mut all {
             if let Some(wait) = count.as_mut().and_then(|count| count.wait(*most, now)) {
                 return Err(RegistrationError::TooMany { of, most: *most, wait });

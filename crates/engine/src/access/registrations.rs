@@ -6,7 +6,8 @@ use super::{Access, AccessError, AgentCard, AuditAction, Caller, Registration};
 use crate::answers::HallError;
 
 impl Access {
-    /// Returns at most `limit` registered agents, by name, those after `after` if it is given.
+    /// Returns at most `limit` registered agents, in the order of their names. With `after`, begins
+    /// after that name.
     ///
     /// # Errors
     /// [`HallError`], if the agents cannot be read.
@@ -18,8 +19,8 @@ impl Access {
         Ok(self.principals().registrations(after, limit).await?)
     }
 
-    /// Revokes all keys of a registered agent, given by name or id. Its connections close, and it
-    /// keeps its name. Returns the number of keys that were valid.
+    /// Revokes all keys of a registered agent, which is named by its name or id. Its connections
+    /// close. The agent keeps its name. Returns the agent, and the number of keys that were valid.
     ///
     /// # Errors
     /// [`AccessError::UnknownAgent`].
@@ -39,7 +40,7 @@ impl Access {
     }
 
     /// Frees the name of a registered agent and revokes its keys. The next agent of this name gets
-    /// a new id, and so none of the apps, tasks and claims of this one.
+    /// a new id, so it gets none of the old agent's apps, tasks and claims.
     ///
     /// # Errors
     /// [`AccessError::UnknownAgent`].

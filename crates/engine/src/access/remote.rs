@@ -1,7 +1,7 @@
 //! The rights of other computers, each in one place, and the answers to their questions.
 //!
-//! A computer that is paired with this one is a caller of its own kind: it has no token, and what
-//! it may do stands in the configuration under its name.
+//! A computer that is paired with this one is a special kind of caller: it has no token, and the
+//! configuration lists its rights under its name.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -47,17 +47,20 @@ const LISTED_MAX: usize = 500;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum RemoteRight {
-    /// To list the sessions here: names, programs and states.
+    /// To list this computer's sessions: names, programs and states.
     List,
-    /// To send a message to a session here.
+    /// To send a message to a session of this computer.
     Message,
-    /// To link a session here with others.
+    /// To link a session of this computer with others.
     Link,
-    /// To read what it said to a session here, and what was answered.
+    /// To read the words that the other computer's speakers sent to a session of this computer, and
+    /// the answers.
     Read,
-    /// To invite a session here into conversations there, which then ask it for turns.
+    /// To invite a session of this computer into conversations of the other one, which then ask it
+    /// for turns.
     Invite,
-    /// To answer what programs here ask people in turns for conversations there.
+    /// To answer the questions that a program of this computer asks people in a turn for a
+    /// conversation of the other one.
     Permissions,
 }
 
@@ -67,23 +70,25 @@ pub enum RemoteRight {
 pub struct RemoteRights(BTreeSet<RemoteRight>);
 
 impl Default for RemoteRights {
+    /// Returns all rights but those to invite and to answer permissions.
     fn default() -> Self {
-        // An invitation makes everyone who writes there ask a session here, for good, and an answer
-        // to a question lets a program here act. Both are given by name.
+        // After an invitation, every writer of that conversation can ask the session for turns, for
+        // good. An answer to a question lets a program act. The configuration has to name these two
+        // rights.
         let is_named =
             |right: &RemoteRight| matches!(right, RemoteRight::Invite | RemoteRight::Permissions);
         Self(RemoteRight::VARIANTS.iter().copied().filter(|right| !is_named(right)).collect())
     }
 }
 
-/// A computer that asks or tells this one something. Its key has proved that it is the one.
+/// A computer that sends this one a question or a message. Its key has proved its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteCaller {
     /// Its id.
     pub computer: ComputerId,
-    /// Its name here.
+    /// The name that this computer has for it.
     pub name: String,
-    /// Its rights here.
+    /// Its rights at this computer.
     pub rights: RemoteRights,
 }
 
@@ -106,7 +111,8 @@ impl RemoteCaller {
         })
     }
 
-    /// Checks the right to bring a session here into a conversation: a link, or another one.
+    /// Checks the right to bring a session of this computer into a link, or into another
+    /// conversation.
     fn must_join(&self, is_link: bool) -> Result<(), RemoteRefusal> {
         self.must(if is_link { RemoteRight::Link } else { RemoteRight::Invite })
     }
@@ -116,7 +122,7 @@ impl RemoteCaller {
         FarOrigin { computer: self.computer.clone(), label: self.name.clone(), session }
     }
 
-    /// Returns the name that a participant of that computer bears here.
+    /// Returns the id that a participant of that computer has on this computer.
     pub fn name_of(&self, id: &str) -> ParticipantId {
         ParticipantId::new(names::id_at(id, &self.name))
     }
@@ -126,7 +132,8 @@ impl Hall {
     /// Answers a question of another computer.
     ///
     /// # Errors
-    /// The refusal for that computer. Nothing is revealed then of what is here.
+    /// The refusal for that computer. A computer without the right learns nothing about the
+    /// sessions.
     pub async fn answer_remote(
         &self,
         caller: &RemoteCaller,
@@ -176,7 +183,8 @@ impl Hall {
             let why = format!("The speaker's name `{speaker}` {}.", fault.explain());
             return Err(SessionError::Invalid(why).into());
         }
-        // It stands in the name under which the waiting session is kept here.
+        // The id of the waiting session becomes part of a name on this computer, so it has to be a
+        // valid id.
         let waiter = message.from.session.as_ref();
         if waiter.is_some_and(|it| names::check_id(it.as_str()).is_err()) {
             return Err(
@@ -193,8 +201,8 @@ impl Hall {
         Ok((id, post))
     }
 
-    /// Returns the conversation of another computer in which a session here is to take part. `own`
-    /// is the id of this computer.
+    /// Returns the session that another computer takes into one of its conversations, and that
+    /// conversation. `own` is the id of this computer.
     ///
     /// # Errors
     /// The refusal for that computer.
@@ -210,8 +218,9 @@ impl Hall {
         Ok((session.id, joined))
     }
 
-    /// Returns the turn that another computer offers to a session here, with its prompt. `is_link`
-    /// is the kind of conversation that the session has joined, if that is known.
+    /// Returns the session to which another computer offers a turn, the turn, and its prompt.
+    /// `is_link` is true if the session has joined that conversation as a link; `None` if the
+    /// session has not joined it.
     ///
     /// # Errors
     /// The refusal for that computer.
@@ -244,7 +253,8 @@ impl Hall {
         Ok(found)
     }
 
-    /// Returns the words between a session here and a participant of another computer.
+    /// Returns the words that passed between a session of this computer and a participant of
+    /// another one.
     async fn read_remote(
         &self,
         caller: &RemoteCaller,
@@ -253,7 +263,8 @@ impl Hall {
         let sessions = self.sessions()?;
         let found = sessions.find(&read.session)?;
         let name = caller.name_of(&read.reader);
-        // A link of this computer that both are in was said to all its members.
+        // The participant may read all words of a link of this computer that it shares with the
+        // session.
         let is_reader = |member: &Member| {
             member.computer == caller.computer.as_str()
                 && member.name.as_deref() == Some(name.as_str())

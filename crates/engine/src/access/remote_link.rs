@@ -17,7 +17,7 @@ use crate::computers::{
 use crate::hall::Hall;
 use crate::sessions::{ADDRESS, Asker, LINK_EXCHANGES_MAX, LinkState, Member, NewLink, SessionId};
 
-/// Longest wait for a third computer, which is asked while the one that proposes the link waits.
+/// Longest wait for a third computer. The computer that proposes the link waits during that time.
 const THIRD_WITHIN: Duration = Duration::from_secs(3);
 
 /// The members of a link that another computer proposes.
@@ -28,8 +28,8 @@ struct CheckedMembers {
 }
 
 impl Hall {
-    /// Makes a link that another computer proposes, or finds it. Returns its conversation, and true
-    /// if it was made.
+    /// Makes a link that another computer proposes, or finds the existing one. Returns its
+    /// conversation, and true if it was made now.
     ///
     /// # Errors
     /// The refusal for that computer; no link was made then.
@@ -56,14 +56,16 @@ impl Hall {
         if here.is_empty() || elsewhere.is_empty() {
             return Err(invalid("A link across has members on this computer and on others."));
         }
-        // The members say by their addresses that another computer takes part.
+        // The link is made in the server's name. The members' addresses show that another computer
+        // takes part.
         let by = Asker::Actor(Actor::human(ParticipantId::moothall()));
         let new = NewLink { members: here, elsewhere, title, by, exchanges_max };
         let (link, state) = self.sessions()?.link(AuthorizedRequest::new(new)).await?;
         Ok((link.id, state == LinkState::Created))
     }
 
-    /// Adds a member that is a session here, of the caller, or of a third computer.
+    /// Checks one proposed member, a session of this computer, of the caller or of a third
+    /// computer, and adds it to `checked`.
     async fn check_member(
         &self,
         caller: &RemoteCaller,
@@ -93,9 +95,9 @@ impl Hall {
         Ok(())
     }
 
-    /// Returns a session of a third computer as that computer itself tells it. A pair does not
-    /// vouch for another: this computer and the third one have to be paired, and the third one has
-    /// to allow this one the link.
+    /// Asks a third computer for its session, and returns the answer. The word of the proposing
+    /// computer is not enough: this computer and the third one have to be paired, and the third one
+    /// has to allow this one the link.
     async fn member_of_third(
         &self,
         computer: &str,

@@ -20,10 +20,10 @@ pub struct Revocation {
 impl Access {
     /// Revokes a token, its browser sign-ins, and its unused invitations. With
     /// [`RevocationScope::All`], also revokes the tokens made from its invitations. Returns the
-    /// revoked tokens, and those made from it that are still valid.
+    /// revoked tokens, and the tokens made from its invitations that are still valid.
     ///
     /// # Errors
-    /// [`AccessError::Unknown`]; [`AccessError::Hall`], if the revocation cannot be kept.
+    /// [`AccessError::Unknown`]; [`AccessError::Hall`], if the revocation cannot be stored.
     pub async fn revoke(
         &self,
         by: &Caller,
@@ -76,8 +76,9 @@ impl Access {
         }
     }
 
-    /// Revokes a token and those that depend on it, as `descent` says, and announces them, so that
-    /// all that they opened is closed. Returns the tokens that were not revoked before.
+    /// Revokes a token and the tokens that depend on it, as `descent` says. Then announces them, so
+    /// that all connections that they opened close. Returns the tokens that were not revoked
+    /// before.
     pub(super) async fn take_back(
         &self,
         id: &TokenId,

@@ -1,5 +1,5 @@
-//! The rights of a caller to a session, in one place for routes, tools and all that a conversation
-//! can cause.
+//! The rights of a caller over a session, in one place for routes, tools and everything that a
+//! conversation can cause.
 
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
@@ -81,8 +81,9 @@ impl Hall {
     /// Returns the session that a word means to a caller.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`], the same for a session that the caller does not see as for none;
-    /// [`SessionError::Invalid`] if the word means more than one that the caller sees.
+    /// [`SessionError::NotFound`] if the caller sees no such session; it does not reveal if one
+    /// exists. [`SessionError::Invalid`] if the word means several sessions that the caller sees.
+    /// [`SessionError::Elsewhere`] for a session of another computer.
     pub(crate) fn find_seen(&self, caller: &Caller, word: &str) -> Result<Status, AccessError> {
         let word = match self.meaning(word)? {
             SessionWord::Here(word) => word,
@@ -95,7 +96,7 @@ impl Hall {
         Ok(self.sessions()?.find_among(word, &|status| self.sees(caller, status))?)
     }
 
-    /// Returns the computer that a word for a session means, and the word without its name.
+    /// Splits a word for a session into the computer that it names and the rest of the word.
     ///
     /// # Errors
     /// [`SessionError::Invalid`] if no computer has that name.
@@ -104,7 +105,8 @@ impl Hall {
     }
 
     /// Returns the program if its caller may start it. For an agent, the folder is set to one that
-    /// the operator lists. Without such a folder, a person is asked first.
+    /// the operator lists. Without such a folder, the error says that only a person may start the
+    /// program.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -131,7 +133,7 @@ impl Hall {
     }
 
     /// Returns the request for folders if its caller may read them. Only a person who may start
-    /// programs may: the names of folders tell about the computer.
+    /// programs may, because the names of folders tell about the computer.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -144,7 +146,8 @@ impl Hall {
         Ok(AuthorizedRequest::new(query))
     }
 
-    /// Returns the running program if its caller may take it over. Only a person may.
+    /// Returns the running program if its caller may adopt it. Only a person who may start programs
+    /// may.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -171,12 +174,12 @@ impl Hall {
         Ok(AuthorizedRequest::new(message))
     }
 
-    /// Checks that a caller may talk to a session of another computer at once: people may, and
-    /// an agent's session if it shares a link with it. Another session asks a person first, unless
-    /// it reaches everything.
+    /// Checks that a caller may talk to a session of another computer without asking a person. A
+    /// session may if it shares a link with that session, or reaches everything. Other agents may
+    /// not. All other callers may.
     ///
     /// # Errors
-    /// [`AccessDenial::NotMet`], and those of a link that cannot be read.
+    /// [`AccessDenial::NotMet`], and the errors of a link that cannot be read.
     pub(crate) async fn permit_elsewhere(
         &self,
         caller: &Caller,
@@ -209,8 +212,9 @@ impl Hall {
         Ok(AuthorizedRequest::new(message))
     }
 
-    /// Returns the link if its caller may make it. An agent links itself with sessions that it may
-    /// talk to, or any sessions that it started.
+    /// Returns the link if its caller may make it. An agent that is a member itself may link with
+    /// sessions that it may talk to. An agent that is not a member may link only sessions that it
+    /// started.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -231,8 +235,8 @@ impl Hall {
         Ok(AuthorizedRequest::new(new))
     }
 
-    /// Returns the conversation if its caller may begin it: with sessions that it may talk to,
-    /// programs that it may start, and others as it may invite them.
+    /// Returns the conversation if its caller may begin it. The caller has to be allowed to talk to
+    /// each living session, to start each program, and to invite each other member.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -259,7 +263,9 @@ impl Hall {
         Ok(AuthorizedRequest::new(new))
     }
 
-    /// True if the caller sees that a session exists.
+    /// True if the caller sees that a session exists. A session sees itself, the sessions that it
+    /// started or has met, and all of them if it reaches everything. Every other caller sees all
+    /// sessions.
     pub fn sees(&self, caller: &Caller, status: &Status) -> bool {
         let Some(own) = caller.session() else { return true };
         let id = &status.session.id;
@@ -269,8 +275,8 @@ impl Hall {
             || { self.inner.residents.meet(own, id) }
     }
 
-    /// Returns the relation of the caller to a session. A caller without a credential, and every
-    /// person, stands above all sessions.
+    /// Returns the relation of the caller to a session. Callers without a credential, and all
+    /// people, stand above all sessions.
     async fn stands(
         &self,
         caller: &Caller,
@@ -304,7 +310,7 @@ impl Hall {
     }
 }
 
-/// Rejects all callers but persons who may start programs on this computer.
+/// Rejects all callers but people who may start programs on this computer.
 fn must_be_driving_person(caller: &Caller, action: &'static str) -> Result<(), AccessError> {
     caller.must_prove(Scope::SessionsDrive)?;
     caller.must_be_unbound()?;

@@ -1,4 +1,4 @@
-//! The caller behind the token of a session: the session's program.
+//! The caller of a session's token, which is the session's program.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ const OF_SESSION: Scopes = Scopes::of(&[
 ]);
 
 impl Access {
-    /// Returns the uid as which the program of a session runs, given the session's token. `None` if
-    /// it is the server's own user, and for all other credentials.
+    /// Returns the uid as which the program of a session runs, if `presented` is that session's
+    /// token. `None` if the program runs as the server's own user, and for all other credentials.
     pub fn user_of_session(&self, presented: &str) -> Option<u32> {
         self.hall.inner.residents.by_token(presented)?.run_as.map(|user| user.uid)
     }

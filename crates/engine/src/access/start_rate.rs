@@ -16,7 +16,8 @@ const WINDOW: Millis = Millis::from_secs(3600);
 pub(crate) struct CreationLimiter(Mutex<BTreeMap<ParticipantId, VecDeque<Timestamp>>>);
 
 impl CreationLimiter {
-    /// Counts a conversation that this agent begins now; false if it is one too many.
+    /// Counts a conversation that this agent begins now. Returns false, and counts nothing, if the
+    /// agent has begun the maximum number within the window.
     pub(crate) fn admit(&self, who: &ParticipantId, now: Timestamp) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, times| {

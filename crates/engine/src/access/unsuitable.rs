@@ -1,4 +1,4 @@
-//! Requests that no session accepts, from any caller.
+//! Requests about sessions that are refused to every caller.
 
 use crate::sessions::{KEYSTROKES_MAX, TYPED_BYTES_MAX};
 
@@ -9,7 +9,7 @@ pub const ARG_BYTES_MAX: usize = 8 * 1024;
 /// Maximum length of a message to a session, in bytes: the same as for an agent's message.
 pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
-/// The reason why a session cannot be asked for this, in words for people.
+/// The reason why such a request is refused, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SessionRequestError {
     /// Only a session has links of its own.

@@ -1,5 +1,5 @@
-//! Proofs that a caller may use a terminal or a program. Only the checks of this folder make one.
-//! The ports that type, start, look or end accept nothing else.
+//! Proofs that a caller may use a terminal or a program. Only the checks of this folder make one,
+//! and the ports that type, start, look or end accept nothing else.
 
 use crate::ports::SessionId;
 use crate::sessions::facts::Status;
@@ -7,18 +7,18 @@ use crate::sessions::facts::Status;
 /// An act on a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionAction {
-    /// Seeing that the session exists, and what it is doing.
+    /// Seeing that the session exists, and its state.
     Seeing,
     /// Sending a message. A session that has not met this one asks a person first.
     Messaging,
-    /// Linking and inviting the session, and reading what it was asked and said in conversations
+    /// Linking and inviting the session, and reading the words to it and from it in conversations
     /// within reach.
     Telling,
     /// Looking at the session's terminal.
     Looking,
     /// Interrupting or ending the session.
     Steering,
-    /// Sitting down at the terminal, or running the session again: only for people.
+    /// Attaching to the terminal, typing in it, or running the session again. Only for people.
     Sitting,
 }
 /// The right to one act on one session.
@@ -63,7 +63,7 @@ impl<T> AuthorizedRequest<T> {
         &self.0
     }
 
-    /// Returns the request, consuming the proof.
+    /// Returns the request. The proof is used up.
     pub fn into_inner(self) -> T {
         self.0
     }

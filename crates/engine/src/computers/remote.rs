@@ -10,23 +10,24 @@ use serde::{Deserialize, Serialize};
 use crate::paired::{PairedComputer, RemoteRefusal, RemoteRefusalKind, RemoteSession};
 use crate::sessions::{ADDRESS, Excerpt, SessionError, SessionId, Status};
 
-/// A question to another computer. Question and answer are not kept: if either is lost, the asker
-/// learns that the computer is away.
+/// A question to another computer. Question and answer are not stored. If either is lost, the asker
+/// gets the error that the computer is away.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "question", rename_all = "snake_case")]
 pub enum RemoteQuestion {
-    /// The living sessions there.
+    /// Asks for the living sessions of the asked computer.
     List,
-    /// The words between a session there and a participant here.
+    /// Asks for the words between a session of the asked computer and a participant of the asker's.
     Read(RemoteRead),
-    /// The session there that a word means, if it may be brought into a conversation here.
+    /// Asks for the session that a word means on the asked computer, if the asker may bring it into
+    /// a conversation of its own.
     Find {
         /// Name or id of the session.
         session: String,
         /// True if the conversation is a link.
         link: bool,
     },
-    /// A link that the asked computer is to make, because it is the home of a link with these
+    /// Asks for a link. The asked computer makes it, because it is the home of a link with these
     /// members.
     Propose(ProposedLink),
 }
@@ -81,7 +82,7 @@ pub struct RemoteRead {
 }
 
 impl RemoteRead {
-    /// Returns the part of the words that is wanted.
+    /// Returns the selection of the words.
     pub fn excerpt(&self) -> Excerpt {
         Excerpt { since: self.since, until: self.until, tail_chars: self.tail_chars }
     }
@@ -95,11 +96,11 @@ pub enum RemoteAnswer {
     Sessions(Vec<RemoteSession>),
     /// The words.
     Words(RemoteWords),
-    /// The link that was made, or was there already.
+    /// The link that was made, or that existed already.
     Linked {
         /// Its conversation.
         stream: StreamId,
-        /// True if it was made.
+        /// True if it was made now.
         created: bool,
     },
 }
@@ -108,7 +109,8 @@ pub enum RemoteAnswer {
 const WAITS: Millis = Millis::from_secs(36 * 3600);
 
 impl RemoteSession {
-    /// Returns an invitation of the session, which runs on this computer.
+    /// Returns the invitation with which a conversation of this computer invites the session.
+    /// `computer` is the session's computer.
     pub fn invitation(&self, computer: &PairedComputer) -> Invite {
         let client = Some(self.client.clone());
         let profile = Profile { client: client.clone(), model: client, ..Profile::default() };
@@ -174,18 +176,19 @@ pub struct RemoteMessage {
 pub struct RemoteSpeaker {
     /// Its id on its own computer.
     pub name: String,
-    /// Its session there, if it is one. It waits for the end of the turn that answers it.
+    /// Its session, if it is one. That session waits for the end of the turn that answers the
+    /// message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
 }
 
-/// The wait of a session for the end of a turn of a session of another computer, as both computers
-/// name it.
+/// The wait of a session for the end of a turn of a session of another computer. Both computers
+/// make their names of the wait from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteWait {
     /// The session that waits, on its own computer.
     pub waiter: SessionId,
-    /// The word by which it named the other session.
+    /// The word by which the waiting session named the other one.
     pub word: String,
 }
 
@@ -198,17 +201,20 @@ impl RemoteMessage {
 }
 
 impl RemoteWait {
-    /// Returns the target of the wait as the waiter's own computer keeps it.
+    /// Returns the name of the awaited session at the computer of the waiter. `computer` is the
+    /// computer of the awaited session.
     pub fn target(&self, computer: &ComputerId) -> SessionId {
         SessionId::new(format!("{}@{computer}", self.word))
     }
 
-    /// Returns the waiter as the other computer keeps it.
+    /// Returns the name of the waiter at the computer of the awaited session. `computer` is the
+    /// computer of the waiter.
     pub fn listener(&self, computer: &ComputerId) -> SessionId {
         SessionId::new(format!("{}@{computer}/{}", self.waiter, self.word))
     }
 
-    /// Reads a waiter that [`RemoteWait::listener`] wrote; `None` for a session of this computer.
+    /// Parses a name that [`RemoteWait::listener`] made. Returns `None` for a session of this
+    /// computer.
     pub fn of_listener(listener: &SessionId) -> Option<(ComputerId, Self)> {
         let (waiter, rest) = listener.as_str().split_once('@')?;
         let (computer, word) = rest.split_once('/')?;
@@ -223,7 +229,7 @@ const WORD_BYTES_MAX: usize = 256;
 const TEXT_BYTES_MAX: usize = 4 * 48_000;
 
 impl RemoteAnswer {
-    /// Returns the answer with clean words of bounded length: another computer wrote them.
+    /// Returns the answer with clean words of bounded length, because another computer wrote them.
     pub fn cleaned(self) -> Self {
         match self {
             Self::Sessions(sessions) => {
@@ -259,7 +265,7 @@ fn bounded(text: &str, bytes_max: usize) -> String {
 }
 
 impl RemoteRefusalKind {
-    /// Returns the code by which the other computer hears of it.
+    /// Returns the code of this kind in the error that the asking computer gives its caller.
     pub fn code(self) -> &'static str {
         match self {
             RemoteRefusalKind::NotAllowed => "computer_refused",

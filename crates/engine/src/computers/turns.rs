@@ -21,26 +21,28 @@ const FAULT_BYTES_MAX: usize = 500;
 /// Longest code of a fault from another computer, in bytes.
 const CODE_BYTES_MAX: usize = 64;
 
-/// A turn as the home of its conversation names it to the computer of its participant. The computer
-/// of the home is not in it, because only the channel proves that one.
+/// The name of a turn in rows between the computer of its conversation and the computer of its
+/// participant. It does not name the computer of the conversation, because only the channel proves
+/// that.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RemoteTurn {
     /// The conversation.
     pub stream: StreamId,
-    /// The number of the turn there.
+    /// The number of the turn in the conversation.
     pub turn: TurnNo,
     /// Number of the attempt, from 1.
     pub attempt: u32,
 }
 
 impl RemoteTurn {
-    /// Returns the turn as the computer of its participant knows it.
+    /// Returns the turn in the form that the computer of its participant uses. `home` is the
+    /// computer of the conversation.
     pub fn hosted(&self, home: &ComputerId) -> HostedKey {
         let Self { stream, turn, attempt } = self.clone();
         HostedKey { computer: home.clone(), stream, turn, attempt }
     }
 
-    /// Returns the turn as its home knows it.
+    /// Returns the turn in the form that the computer of its conversation uses.
     pub fn of(key: &HostedKey) -> Self {
         Self { stream: key.stream.clone(), turn: key.turn, attempt: key.attempt }
     }
@@ -64,13 +66,14 @@ pub struct RemoteOffer {
     pub may_pass: bool,
     /// The prompt.
     pub text: String,
-    /// The places in the prompt that are the words of one member each, in order.
+    /// The places of the prompt at which members' words stand, in order. Each place has the words
+    /// of one member.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bodies: Vec<Span>,
 }
 
 impl RemoteOffer {
-    /// Returns the offer of a job to a session.
+    /// Returns the offer of a job to a session of another computer.
     pub fn of(turn: RemoteTurn, session: SessionId, job: &Job) -> Self {
         Self {
             turn,
@@ -83,8 +86,9 @@ impl RemoteOffer {
         }
     }
 
-    /// Returns the turn for the home of its session, and the prompt. `label` is the name of the
-    /// computer that offers it.
+    /// Returns the turn as the session's own conversation records it, and the prompt. `home` is the
+    /// computer that offers the turn, as the channel proved it. `label` is the name that this
+    /// computer has for it.
     pub fn taken_from(self, home: &ComputerId, label: &str) -> (HostedTurn, String) {
         let hosted = HostedTurn {
             key: self.turn.hosted(home),
@@ -98,13 +102,13 @@ impl RemoteOffer {
     }
 }
 
-/// The end of a turn that the sender took for a conversation of the receiver.
+/// The end of a turn that a session of the sender took for a conversation of the receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteEnd {
     /// The turn.
     #[serde(flatten)]
     pub turn: RemoteTurn,
-    /// The answer; `None` if there is none.
+    /// The answer, which is `[PASS]` for a pass; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The fault, if it has none.
@@ -116,8 +120,8 @@ pub struct RemoteEnd {
 }
 
 impl RemoteEnd {
-    /// Returns the end that an event records. `said` is the answer; `None` if it was erased, or the
-    /// turn has none.
+    /// Returns the end that an event records. `said` is the event of the answer. The end has the
+    /// fault `erased` if the answer was erased, and another fault if the turn has no answer.
     pub fn of(key: &HostedKey, event: &Event, said: Option<&Event>) -> Self {
         let turn = RemoteTurn::of(key);
         let erased = || Fault::new("erased", "its answer was erased before it was sent");
@@ -145,7 +149,7 @@ impl RemoteEnd {
         Self { turn, text, fault, usage }
     }
 
-    /// Returns the end of a turn whose record there is gone.
+    /// Returns the end of a turn whose record was deleted at the computer of its participant.
     pub fn gone(key: &HostedKey) -> Self {
         Self::failed(key, Fault::new("erased", "what it said was deleted before it was sent"))
     }
@@ -159,8 +163,8 @@ impl RemoteEnd {
         Self { turn: RemoteTurn::of(key), text: None, fault: Some(fault), usage: Usage::default() }
     }
 
-    /// Returns the result of the turn, with clean words of bounded length: another computer wrote
-    /// them.
+    /// Returns the answer of the turn, or its fault. The fault has clean words of bounded length,
+    /// because another computer wrote them.
     pub fn result(self) -> Result<String, Fault> {
         match (self.text, self.fault) {
             (Some(text), _) => Ok(text),
@@ -181,7 +185,7 @@ fn cleaned(fault: Fault) -> Fault {
     Fault { code, message: line(&fault.message, FAULT_BYTES_MAX), ..fault }
 }
 
-/// A question of the sender's program in a turn of the receiver.
+/// A question that a program of the sender asks in a turn of a conversation of the receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemotePermission {
     /// The turn.
@@ -191,23 +195,23 @@ pub struct RemotePermission {
     pub permission: PermissionId,
     /// The exact action.
     pub action: String,
-    /// True if that is only a part of it.
+    /// True if `action` is only a part of the action.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// The answers that are offered. Empty if the sender takes none from the receiver.
+    /// The answers that the program offers. Empty if the sender accepts none from the receiver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<PermissionOption>,
     /// The parts of the action, if the program reports them one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<ActionDetail>,
-    /// The folder in which it would be done.
+    /// The folder in which the program would act.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// The name of the session that asks.
     pub session: String,
     /// The time that people have for an answer.
     pub within: Millis,
-    /// True if the question stays open as long as its dialog is shown.
+    /// True if the question stays open while its dialog is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stands: bool,
 }
@@ -244,22 +248,24 @@ impl RemotePermission {
         })
     }
 
-    /// Returns the id of the question at the home of its conversation. Two computers may name their
-    /// questions alike.
+    /// Returns the id of the question at the computer of its conversation. It includes the computer
+    /// that asks, because two computers may name their questions alike.
     pub fn id_at(permission: &PermissionId, computer: &ComputerId) -> PermissionId {
         PermissionId::new(format!("{permission}.{computer}"))
     }
 
-    /// Reads the id that the computer which asks has for a question.
+    /// Returns the id that the asking computer itself has for a question. `None` if `permission` is
+    /// not an id of [`RemotePermission::id_at`] for that computer.
     pub fn own_id(permission: &PermissionId, computer: &ComputerId) -> Option<PermissionId> {
         let own = permission.as_str().strip_suffix(computer.as_str())?.strip_suffix('.')?;
         Some(PermissionId::new(own))
     }
 
-    /// Returns the question for the home of its conversation. `label` is the name of the computer
-    /// that asks. The kernel bounds its parts, and shows what is hidden in them.
+    /// Returns the question in the form that the conversation of the turn records. `label` is the
+    /// name that this computer has for the computer that asks. The kernel limits the length of the
+    /// parts and makes hidden characters visible.
     pub fn question(self, label: &str) -> Question {
-        // People copy this line into a shell, and another computer chose the name in it.
+        // People copy this line into a shell, and another computer chose the session's name in it.
         let is_name = names::check_id(&self.session).is_ok();
         let look = is_name.then(|| format!("ssh {label} moothall attach {}", self.session));
         Question {
@@ -274,7 +280,7 @@ impl RemotePermission {
     }
 }
 
-/// The state of a turn that a session of the sender may have taken.
+/// The state, at the sender, of a turn that one of its sessions may have taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostedState {
@@ -282,7 +288,8 @@ pub enum HostedState {
     Waiting,
     /// It runs.
     Running,
-    /// It is not open: it never came, or was lost. If it has ended, its end came before this.
+    /// The turn is not open: it never came, was lost, or has ended. If it has ended, its end was
+    /// sent before this state.
     Unknown,
 }
 
@@ -308,10 +315,11 @@ pub struct RemotePlace {
 }
 
 impl RemotePlace {
-    /// Returns the conversation for the home of the session, and that home. `home` is the computer
-    /// of the conversation as the channel proved it, and `own` this one.
+    /// Returns the id of the session, and the conversation that it has joined. `home` is the
+    /// computer of the conversation, as the channel proved it, and `own` the id of this computer.
     ///
-    /// An address without a computer is one of the sender, whatever it says.
+    /// An address without a computer gets `home`, and an address of this computer loses its
+    /// computer.
     pub fn taken_from(self, home: &ComputerId, own: &str) -> (SessionId, JoinedConversation) {
         let Self { stream, title, link, created_at, session, participant, mut members } = self;
         for member in &mut members {
@@ -329,11 +337,11 @@ impl RemotePlace {
     }
 }
 
-/// The row of the receiver that the sender refused, if its refusal has an effect there.
+/// The row of the receiver that the sender refused, if the refusal has an effect at the receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum RefusedRow {
-    /// A message, for whose answer a session waits.
+    /// A message whose answer a session waits for.
     Wait(RemoteWait),
     /// An offer of a turn.
     Turn(RemoteTurn),

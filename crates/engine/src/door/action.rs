@@ -25,20 +25,20 @@ pub enum Need {
 pub enum ActionTarget {
     /// No conversation.
     Nowhere,
-    /// One conversation. One out of the caller's reach is not found.
+    /// One conversation. A conversation out of the caller's reach is not found.
     Thread,
     /// The conversation of one turn.
     Turn,
-    /// Many conversations. The caller is shown those within reach.
+    /// Many conversations. The caller gets only those within reach.
     Reachable,
-    /// Sessions and links that the caller sees, or a new one that becomes the caller's. Not for
-    /// credentials that are bound to conversations.
+    /// Sessions and links that the caller sees, the caller's own accounts, or a new thing that
+    /// becomes the caller's. Not for credentials that are bound to conversations.
     Own,
-    /// One session, and the right to it that the action takes.
+    /// One session, and the right over it that the action needs.
     Session(SessionAction),
     /// Tasks and their conversations: those that the caller is admitted to or takes part in.
     Task,
-    /// One link. One out of the caller's reach is not found.
+    /// One link. A link out of the caller's reach is not found.
     Link,
     /// The whole server. Not for credentials that are bound to conversations.
     Everywhere,

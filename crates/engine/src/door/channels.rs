@@ -31,8 +31,9 @@ impl Door {
         self.channel_directory().ok_or_else(|| ChannelError::unknown(name, &[]))
     }
 
-    /// Lists the channels. Chats whose conversations are out of the caller's reach are left out,
-    /// and for callers who cannot open chats those without a conversation too.
+    /// Lists the channels. Leaves out the chats whose conversations are out of the caller's reach.
+    /// A chat without a conversation is listed only for a caller with a proven `threads:admin` and
+    /// a reach of everything.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -51,7 +52,8 @@ impl Door {
         Ok(channels)
     }
 
-    /// Adds what each chat is owed, and what the turns of its conversation cost today.
+    /// Adds to each chat the number of deliveries that it still waits for, and the number and cost
+    /// of today's turns in its conversation.
     async fn add_activity(&self, channels: &mut [ChannelStatus]) -> Result<(), HallError> {
         let chats = || channels.iter().flat_map(|channel| &channel.chats);
         let streams: Vec<StreamId> = chats().filter_map(|chat| chat.stream.clone()).collect();
@@ -81,7 +83,7 @@ impl Door {
     /// Gives an agent a bot.
     ///
     /// # Errors
-    /// [`AccessError`]; the bot was not kept then.
+    /// [`AccessError`]; the bot was not stored then.
     pub async fn add_bot(
         &self,
         channel: &str,
@@ -108,7 +110,7 @@ impl Door {
         Ok(directory.offer_bot(channel, agent, &person.id).await?)
     }
 
-    /// Takes a bot from its agent. Returns `false` if the agent has none that was added at run
+    /// Takes a bot from its agent. Returns `false` if the agent has no bot that was added at run
     /// time.
     ///
     /// # Errors
@@ -118,7 +120,7 @@ impl Door {
         Ok(self.channel(channel)?.remove_bot(channel, agent).await?)
     }
 
-    /// Lets the bots of a channel run again that stopped. Returns `false` if none had stopped.
+    /// Starts the stopped bots of a channel again. Returns `false` if none had stopped.
     ///
     /// # Errors
     /// [`AccessError`].

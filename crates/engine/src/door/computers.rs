@@ -41,8 +41,8 @@ impl Door {
         self.hall.directory_of_computers()
     }
 
-    /// Lists this computer and those that are paired with it. Those that are there are asked for
-    /// the number of their sessions. The post is shown to callers who may change the pairs.
+    /// Lists this computer and those that are paired with it. Computers that are connected now are
+    /// asked for the number of their sessions. Only callers who may change the pairs see the post.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -60,13 +60,13 @@ impl Door {
         Ok(ComputersStatus { computers: join_all(counted).await, post })
     }
 
-    /// Returns the number of living sessions of a computer that the caller sees; `None` if they
-    /// are not told, or not at once.
+    /// Returns the number of living sessions of a computer that the caller sees. `None` if the
+    /// computer is not connected, refuses, or does not answer within a second.
     async fn count_sessions(&self, status: &ComputerStatus) -> Option<usize> {
         if status.is_this {
             return self.sessions(false).ok().map(|all| all.len());
         }
-        // One that is away would only delay the list.
+        // A computer that is away would only delay the list.
         if status.state != ComputerState::Up {
             return None;
         }
@@ -76,11 +76,12 @@ impl Door {
         asked.await.ok()?.ok().map(|all| all.len())
     }
 
-    /// Lets the computers exchange rows and questions again after a restore, and records that.
-    /// Returns false if they do so already.
+    /// Puts the computers on after a restore, so that they exchange rows and questions again, and
+    /// then records this. Returns false if they are on already.
     ///
     /// # Errors
-    /// [`AccessError`]; the computers stay off then.
+    /// [`AccessError`]. The computers may be on nevertheless if a later step failed: the start of
+    /// the exchange, or the record, which is missing then.
     pub async fn resume_computers(&self) -> Result<bool, AccessError> {
         self.may(Action::ManageComputers)?;
         let resumed = self.computer_directory()?.resume().await?;
@@ -90,10 +91,12 @@ impl Door {
         Ok(resumed)
     }
 
-    /// Makes an invitation for another computer, and records that.
+    /// Makes an invitation for another computer, and then records this. Returns the line with the
+    /// invitation.
     ///
     /// # Errors
-    /// [`AccessError`]; no invitation is open then.
+    /// [`AccessError`]. If only the record failed, an invitation is open, but its line is not
+    /// returned.
     pub async fn invite_computer(&self, new: NewComputer) -> Result<String, AccessError> {
         self.may(Action::ManageComputers)?;
         let line = self.computer_directory()?.invite(new).await?;
@@ -101,10 +104,10 @@ impl Door {
         Ok(line)
     }
 
-    /// Joins a line that another computer printed, and records the pair.
+    /// Joins with a line that another computer printed, and then records the pair.
     ///
     /// # Errors
-    /// [`AccessError`]; the computers are not paired then.
+    /// [`AccessError`]. If only the record failed, the computers are paired nevertheless.
     pub async fn join_computer(
         &self,
         line: &str,
@@ -117,10 +120,10 @@ impl Door {
         Ok(joined)
     }
 
-    /// Ends the pair with a computer, and records that. Returns false if there is none.
+    /// Ends the pair with a computer, and then records this. Returns false if there is none.
     ///
     /// # Errors
-    /// [`AccessError`]; the pair is kept then.
+    /// [`AccessError`]. If only the record failed, the pair has ended nevertheless.
     pub async fn forget_computer(&self, name: &str) -> Result<bool, AccessError> {
         self.may(Action::ManageComputers)?;
         let forgotten = self.computer_directory()?.forget(name).await?;

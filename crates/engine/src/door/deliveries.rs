@@ -1,4 +1,4 @@
-//! Deliveries to chats through the door: the way of each message, and sending one again.
+//! Deliveries to chats through the door: their list, and sending a failed one again.
 
 use moothall_kernel::chat::Chat;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -10,7 +10,8 @@ use crate::answers::HallError;
 use crate::outbox::CarryNotes;
 use crate::ports::{Delivery, DeliveryState, Durability, Target};
 
-/// Number of deliveries to one chat that are listed.
+/// Most deliveries of one chat that are read for a list. Those of other conversations do not
+/// appear.
 const LISTED_MAX: usize = 200;
 
 /// A delivery of a conversation to a chat.
@@ -58,7 +59,8 @@ impl Door {
         Ok(found)
     }
 
-    /// Returns the newest deliveries to the chats that the conversation is bound to now.
+    /// Returns the conversation's part of the newest deliveries to each chat that it is bound to
+    /// now.
     async fn newest_to_chats(&self, stream: &StreamId) -> Result<Vec<Delivery>, HallError> {
         let chats: Vec<Chat> = self.hall.view(stream, |state| state.chats().collect()).await?;
         let (outbox, mut found) = (&self.hall.inner.store.outbox, Vec::new());
@@ -69,15 +71,16 @@ impl Door {
         Ok(found)
     }
 
-    /// Sends a delivery again that failed or may have arrived. Messages of it that are known to
-    /// have arrived are not repeated. Words for a chat that was unbound meanwhile stay here.
+    /// Sends a delivery again if it failed or is in doubt. Parts of it that are known to have
+    /// arrived are not repeated. A delivery to a chat that was unbound in the meantime is not sent.
     ///
     /// # Errors
-    /// [`AccessError`]; `not_undelivered` if the conversation has no such delivery in doubt.
+    /// [`AccessError`]; `not_undelivered` if this delivery is not among the newest ones of the
+    /// conversation, or neither failed nor is in doubt.
     pub async fn send_again(&self, stream: &StreamId, id: u64) -> Result<(), AccessError> {
         self.enter(Action::SendAgain, stream)?;
-        // Only rows for chats. A row for a computer keeps its number, and its receiver has passed
-        // that number: pending again, it would hold all later rows up.
+        // Only deliveries to chats are sent again. A delivery to a computer keeps its number, and
+        // its receiver has passed that number, so all later deliveries would wait for it.
         let outbox = &self.hall.inner.store.outbox;
         let all = self.newest_to_chats(stream).await?;
         let in_doubt = [DeliveryState::Failed, DeliveryState::Unknown];

@@ -1,4 +1,5 @@
-//! The hall for surfaces: makes a door for each caller, and answers what needs no caller.
+//! The hall for surfaces: makes a door for each caller, and gives the few facts that need no
+//! caller.
 
 use std::future::Future;
 use std::sync::{Arc, Weak};
@@ -55,7 +56,7 @@ impl Entrance {
         self.0.keeps_copies(copies);
     }
 
-    /// Runs `doing` once per key, as [`Hall::once`].
+    /// Runs `doing` only one time per key, as [`Hall::once`].
     ///
     /// # Errors
     /// The errors of `doing`, and [`HallError`] for the key.

@@ -131,9 +131,10 @@ impl Door {
         Ok(found.then_some(folded))
     }
 
-    /// Completes the turns of the fold with the current state: an agent in its cooldown, drafts
-    /// that hold turns up, and messages that asked no agent. With `message`, lists only the turns
-    /// about it, and the answers to it that are still to come.
+    /// Completes the turns of the fold with the current state. Adds an agent in its cooldown, the
+    /// drafts and the absent computers that hold turns up, and the messages that asked no agent.
+    /// With `message`, lists only the turns about it, and adds the answers to it that are still to
+    /// come.
     async fn complete(
         &self,
         action: Action,
@@ -164,8 +165,8 @@ impl Door {
         Ok(Explanation { turns, unasked, head, pending })
     }
 
-    /// Adds the obstacle to turns that wait behind a draft in a composer. A reader who may attach
-    /// to that terminal, and looks as itself, also gets the command.
+    /// Adds the obstacle to turns that wait because a composer holds a draft. If the caller reads
+    /// the explanation as itself and may attach to that terminal, the text also has the command.
     async fn tell_drafts(
         &self,
         action: Action,
@@ -198,7 +199,8 @@ impl Door {
         Ok(())
     }
 
-    /// Adds the obstacle to turns that wait for another computer, with its age.
+    /// Adds the obstacle to turns that wait for another computer, and the time until which they
+    /// wait.
     async fn tell_away(
         &self,
         action: Action,
@@ -272,8 +274,8 @@ impl Door {
     }
 
     /// Returns the text of `/why`: one line for each agent that was asked or not asked about the
-    /// newest message of a person, with the reason. `reword` replaces the next steps by those of
-    /// the reader.
+    /// newest message of a person, with the reason. `reword` rewrites each next step for the
+    /// reader's surface.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
@@ -295,7 +297,7 @@ impl Door {
 }
 
 impl Explanation {
-    /// Rewrites the next steps.
+    /// Rewrites the next step in each detail and remedy with `reword`.
     #[must_use]
     pub fn reworded(mut self, reword: impl Fn(&str) -> String) -> Self {
         let details = self.turns.iter_mut().map(|turn| &mut turn.detail);

@@ -1,4 +1,4 @@
-//! The filter of a reader: what it asks for of the events that it may see.
+//! The filter of a reader: of the events that it may see, those that it asks for.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,13 +39,13 @@ impl EventFilter {
         Self { viewer, wanted: Some(Arc::new(wanted)), takes_turns: false }
     }
 
-    /// Sets if the participant behind the filter takes turns. (Ruling 5.)
+    /// Sets if the reading participant takes turns. (Ruling 5.)
     #[must_use]
     pub fn taking_turns(self, takes_turns: bool) -> Self {
         Self { takes_turns, ..self }
     }
 
-    /// True if the participant behind the filter takes turns.
+    /// True if the reading participant takes turns.
     pub(super) fn takes_turns(&self) -> bool {
         self.takes_turns
     }

@@ -19,7 +19,8 @@ impl Door {
         Ok(self.terminals()?.programs())
     }
 
-    /// Returns the folders inside a folder, and the folders in which sessions worked, newest first.
+    /// Returns the folders inside a folder, and up to eight folders in which sessions worked,
+    /// newest first.
     ///
     /// # Errors
     /// [`AccessError`].

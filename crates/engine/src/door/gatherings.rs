@@ -57,7 +57,7 @@ pub struct NewMember {
     pub is: MemberSource,
 }
 
-/// The session, agent or person behind a member of a gathering.
+/// The session, agent or person that is a member of a gathering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemberSource {
     /// A living session, by its id, the beginning of its id, or its name.
@@ -73,9 +73,9 @@ pub enum MemberSource {
         /// The model; the registry's default if unset.
         model: Option<String>,
     },
-    /// A person, by the id that they speak under. If unset: for the first such member the person
-    /// who begins the gathering, or the one at this computer; for the others an id made of the
-    /// name.
+    /// A person, by the id under which the person speaks. Without an id, the first such member is
+    /// the person who begins the gathering, or the person at this computer if an agent begins it.
+    /// Each further one gets an id made of the member's name.
     Person(Option<ParticipantId>),
 }
 
@@ -103,7 +103,8 @@ impl Door {
     /// Begins a gathering: brings all members, or none, and gives the first of them the piece.
     ///
     /// # Errors
-    /// [`AccessError`]; nothing is left of the gathering then.
+    /// [`AccessError`]. No open gathering is left then, unless only reading the new gathering
+    /// failed.
     pub async fn gather(&self, new: NewGathering) -> Result<GatheringEntry, AccessError> {
         self.may(Action::StartGathering)?;
         let NewGathering { by, title, mut plan, members, keep } = new;
@@ -132,9 +133,9 @@ impl Door {
         self.gathering_entry(&id, you).await
     }
 
-    /// Creates the conversation of the gathering, invites the members and begins it. With sessions
-    /// among the members, the session directory does so. Without them, an error after the creation
-    /// archives the conversation.
+    /// Creates the conversation of the gathering, invites the members and begins the gathering. If
+    /// there are sessions among the members, the session directory does all of this. Otherwise an
+    /// error after the creation archives the conversation.
     async fn convene(
         &self,
         title: String,
@@ -156,8 +157,8 @@ impl Door {
         let controls = invites.chain(claims.into_iter().map(Control::Hold)).collect();
         let gather = ClientCommand::Gather { by: by.clone(), plan, controls };
         if let Err(error) = self.begin_in(&id, gather).await {
-            // A conversation without its gathering is of no use: archive it, with the server's own
-            // right.
+            // A conversation without its gathering is useless, so it is archived. The caller may
+            // lack the right to archive, so the server does it in the caller's name.
             let archive = ClientCommand::Archive { on: true, by: Actor::human(by.id) };
             self.hall.inner.submit(&id, archive, None).await?;
             return Err(error);
@@ -172,8 +173,8 @@ impl Door {
         Ok(())
     }
 
-    /// Adds a member to `brought`, after a check that the caller may bring it. Starts no program
-    /// yet. `first_person` is true until the first person without an id was added: that member is
+    /// Adds a member to `brought` after the check that the caller may bring it. Starts no program
+    /// yet. `first_person` is true until the first person without an id was added. That member is
     /// the caller, or the person at this computer if the caller is an agent.
     async fn bring(
         &self,
@@ -231,13 +232,15 @@ impl Door {
         Ok(())
     }
 
-    /// True if a client of the registry is started in a terminal, as all are that can be.
+    /// True if a client of the registry is started in a terminal. Each client that can run in a
+    /// terminal is started in one.
     fn runs_in_terminal(&self, client: &str, facts: &AgentFacts) -> bool {
         let programs = self.hall.sessions().map(SessionDirectory::programs).unwrap_or_default();
         facts.abilities.lives_in_session || programs.iter().any(|offer| offer.client == client)
     }
 
-    /// Returns a session that will come. The session's own invitation is known once it exists.
+    /// Returns a member that is a session, living or not started yet. If the session gives an
+    /// invitation of its own when it joins, that one replaces `invite`.
     fn joining_session(
         &self,
         who: SessionSource,
@@ -254,7 +257,8 @@ impl Door {
         }
     }
 
-    /// Rejects an agent that runs programs, if neither a credential nor a scope allows that.
+    /// Rejects an agent that runs programs if the caller has neither a proof nor the scope
+    /// `agents:run`.
     fn may_run(&self, facts: &AgentFacts) -> Result<(), AccessDenial> {
         let needs = facts.abilities.runs_programs && !self.caller.is_proven();
         if needs && self.caller.must(Scope::AgentsRun).is_err() {
@@ -351,11 +355,11 @@ impl Door {
         }
     }
 
-    /// Returns one gathering as a participant sees it: the named one, if the caller may act in its
-    /// name, or else the one that the caller's credential names.
+    /// Returns one gathering as a participant sees it. The participant is `you`, if the caller may
+    /// act in that name, or otherwise the one that the caller's credential names.
     ///
     /// # Errors
-    /// [`AccessError`]; `gathering_not_found` if the conversation does not hold one.
+    /// [`AccessError`]; `gathering_not_found` if the conversation has no gathering.
     pub async fn gathering(
         &self,
         id: &StreamId,
@@ -364,7 +368,8 @@ impl Door {
         self.enter(Action::ReadGathering, id)?;
         let you = match you {
             Some(you) => {
-                // A participant sees private parts, so only a caller that may act in its name does.
+                // A participant sees private parts, so the caller must be allowed to act in its
+                // name.
                 self.named_actor(Some(you.clone()))?;
                 Some(you)
             }
@@ -374,7 +379,7 @@ impl Door {
     }
 
     /// Returns the state of the gathering as a participant sees it, with the text of its harvest.
-    /// `gathering_not_found` if the conversation does not hold one.
+    /// The error is `gathering_not_found` if the conversation has no gathering.
     async fn gathering_entry(
         &self,
         id: &StreamId,
@@ -390,7 +395,8 @@ impl Door {
         Ok(GatheringEntry { id: id.clone(), view, harvest })
     }
 
-    /// Returns the event of the harvest with its text; `None` if it has none, as after an erasure.
+    /// Returns the event of the harvest with its text; `None` if the event has no text, for
+    /// instance after an erasure.
     async fn harvest(
         &self,
         id: &StreamId,
@@ -431,8 +437,8 @@ impl Door {
         self.gathering_entry(id, you).await
     }
 
-    /// Ends a gathering and asks for its harvest at once. Ending it again closes it without a
-    /// harvest.
+    /// Ends a gathering and asks for its harvest immediately. A second call closes the gathering
+    /// without a harvest.
     ///
     /// # Errors
     /// [`AccessError`].

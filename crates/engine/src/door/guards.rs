@@ -114,8 +114,8 @@ impl Door {
         for stream in streams {
             match self.thread_guards(&stream, &sight).await {
                 Ok(found) => items.extend(found),
-                // A conversation that was deleted meanwhile, or cannot be read, must not hide the
-                // others.
+                // A conversation that was deleted in the meantime, or cannot be read, must not hide
+                // the others.
                 Err(error) => {
                     tracing::debug!(%stream, %error, "the guards of a conversation are not shown")
                 }

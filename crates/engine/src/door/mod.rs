@@ -1,10 +1,10 @@
 //! The one door: every request of a caller, whichever surface it came through.
 //!
 //! Every method checks in the same order: that there is a caller; that the credential covers the
-//! [`Action`]; that the target is within reach, since one out of reach does not exist for the
-//! caller; and what the caller may do with the target. Only then come the idempotency key, the
-//! rules of conversations, and the effect. The credential is checked before the reach because its
-//! answer reveals nothing about what exists, and because its refusals are recorded.
+//! [`Action`]; that the target is within the caller's reach; and that the caller may do this with
+//! the target. To the caller, a target out of reach does not exist. Only then come the idempotency
+//! key, the rules of conversations, and the effect. The credential is checked before the reach
+//! because its answer does not reveal which targets exist, and because its refusals are recorded.
 //!
 //! Surfaces parse requests and write answers. They hold no rights.
 
@@ -120,7 +120,10 @@ impl Door {
         self.hall.defaults()
     }
 
-    /// Checks that the caller may do this at all, before any target is known.
+    /// Checks that the caller's credential covers the action, before any target is looked at. A
+    /// credential that is bound to conversations does not cover an action on the whole server, on
+    /// the caller's own things, on a session or on a link. A session's credential does not cover an
+    /// action on the whole server either.
     ///
     /// # Errors
     /// [`AccessDenial`].
@@ -139,7 +142,8 @@ impl Door {
         }
     }
 
-    /// Checks that a conversation is within reach. One that is not does not exist for the caller.
+    /// Checks that a conversation is within reach. To the caller, a conversation out of reach does
+    /// not exist.
     ///
     /// # Errors
     /// [`HallError::NotFound`].
@@ -151,8 +155,9 @@ impl Door {
         }
     }
 
-    /// Checks that a link is within reach: its conversation is, or the calling session is a member.
-    /// A link of another computer has no conversation here.
+    /// Checks that a link is within reach: the caller reaches the conversation of the link, or the
+    /// calling session is a member of the link. A link of another computer has no conversation
+    /// here.
     ///
     /// # Errors
     /// [`SessionError::NoLink`].
@@ -181,8 +186,10 @@ impl Door {
     }
 
     /// Checks the right of [`Door::permit_session_action`] before the body of a request is read. An
-    /// ambiguous word, or a server without sessions, is not an error yet: the body is checked
-    /// first. An unknown session is not one if the caller could ask a person to talk to it.
+    /// ambiguous word, or a server without sessions, is not an error yet, because the body is
+    /// checked first. A session of another computer is not an error for `Messaging` and `Telling`.
+    /// An unknown session is not an error for `Messaging` if the caller could ask a person to talk
+    /// to it.
     ///
     /// # Errors
     /// [`AccessError`], if the caller may not.
@@ -194,7 +201,7 @@ impl Door {
         match self.permit_session_action(over, word).await {
             Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_)))
             | Ok(_) => Ok(()),
-            // The other computer decides that, when it is asked.
+            // The other computer decides about its session when it gets the request.
             Err(AccessError::Session(SessionError::Elsewhere { .. }))
                 if matches!(over, SessionAction::Messaging | SessionAction::Telling) =>
             {
@@ -209,7 +216,8 @@ impl Door {
         }
     }
 
-    /// Checks that the caller may do this in this conversation.
+    /// Checks that the caller's credential covers the action and that the conversation is within
+    /// reach.
     fn enter(&self, action: Action, stream: &StreamId) -> Result<(), AccessError> {
         self.may(action)?;
         Ok(self.reaches(stream)?)
@@ -248,7 +256,7 @@ impl Door {
     }
 
     /// Returns the speaker of a message in a conversation. A session speaks as the participant that
-    /// it was invited as, any other caller as `by`.
+    /// it was invited as, otherwise under its own name. Any other caller speaks as `by`.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist or cannot be read.
@@ -259,8 +267,9 @@ impl Door {
         }
     }
 
-    /// Returns the participant that the caller's credential names: for a session the one it was
-    /// invited as, for a principal its id.
+    /// Returns the participant that the caller's credential names. For a session this is the
+    /// participant that it was invited as, otherwise one with its own name; for a principal it is
+    /// the principal's id.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist or cannot be read.
@@ -274,8 +283,8 @@ impl Door {
         }
     }
 
-    /// Returns the viewer that a program reads a conversation as: for a session its participant
-    /// there, for a caller without a credential a guest.
+    /// Returns the viewer that a program reads a conversation as. A session reads as its
+    /// participant in the conversation. Other callers read as [`Door::sight`] says.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist or cannot be read.
@@ -288,7 +297,8 @@ impl Door {
         }
     }
 
-    /// Returns the viewer that a program reads as, outside any one conversation.
+    /// Returns the viewer that a program reads as, apart from any conversation. A caller without a
+    /// proof reads as a guest.
     ///
     /// # Errors
     /// [`AccessDenial::Name`].

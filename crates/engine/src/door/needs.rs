@@ -1,4 +1,4 @@
-//! Needs: what waits for one reader, and what the reader has not seen yet of its results.
+//! Needs: the questions and duties that wait for one reader, and the results that it has not seen.
 //!
 //! Questions, guards and the talking piece are in the state of their conversation. They wait until
 //! they are answered. Failures, mentions and missed questions wait until the reader's mark passes
@@ -22,19 +22,20 @@ use crate::ports::{ListFilter, ListedStream, Scope};
 
 /// Maximum number of the newest events of a conversation that are searched.
 const EVENTS_MAX: u64 = 600;
-/// Maximum number of conversations that are searched: those with the newest events.
+/// Maximum number of conversations that are searched for unseen events: the unread ones with the
+/// newest events.
 const UNSEEN_MAX: usize = 100;
 
 /// Something that waits for one reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingNeed {
-    /// The conversation, and its title.
+    /// The conversation.
     pub thread: StreamId,
     /// The title of the conversation.
     pub title: String,
     /// The subject.
     pub subject: NeedSubject,
-    /// The participant that asks, failed or wrote; `None` for a guard and the piece.
+    /// The participant that asked, failed or wrote; `None` for a guard and for the piece.
     pub participant: Option<ParticipantId>,
     /// The name of the participant.
     pub name: Option<String>,
@@ -71,8 +72,9 @@ pub enum NeedSubject {
 }
 
 impl Door {
-    /// Returns what waits for a reader in all conversations within reach, oldest first. Only what
-    /// the caller may answer is returned; agents get nothing.
+    /// Returns the needs of a reader in all conversations within reach, oldest first. Questions are
+    /// returned only to a caller that may answer them, and holding guards only to one that may
+    /// resume the floor. Agents get nothing.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -82,8 +84,8 @@ impl Door {
         for stream in self.streams_of_need(reader).await? {
             match self.needs_in(&stream, reader).await {
                 Ok(found) => needs.extend(found),
-                // A conversation that was deleted meanwhile, or cannot be read, must not hide the
-                // others.
+                // A conversation that was deleted in the meantime, or cannot be read, must not hide
+                // the others.
                 Err(error) => tracing::debug!(%stream, %error, "needs are not shown"),
             }
         }
@@ -91,7 +93,8 @@ impl Door {
         Ok(needs)
     }
 
-    /// Returns what waits for a reader in one conversation, oldest first.
+    /// Returns the needs of a reader in one conversation, oldest first. An archived conversation
+    /// has none. Agents get nothing.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller.
@@ -120,8 +123,8 @@ impl Door {
         Ok(needs)
     }
 
-    /// Returns the conversations within reach to look at: those that wait for people, and of the
-    /// others those with the newest events that the reader has not read.
+    /// Returns the conversations within reach to look at, without the archived ones: all those that
+    /// wait for people, and those with the newest events that the reader has not read.
     async fn streams_of_need(
         &self,
         reader: &ParticipantId,
@@ -140,7 +143,7 @@ impl Door {
         Ok(waiting.into_iter().chain(newest).collect())
     }
 
-    /// Returns what the reader has not seen of a conversation.
+    /// Returns the needs among the events that the reader has not read, of the newest 600 events.
     async fn unseen(
         &self,
         stream: &StreamId,
@@ -169,7 +172,8 @@ impl Door {
         Ok(unseen)
     }
 
-    /// Returns the needs of a conversation: the open ones of its state, and those of unseen events.
+    /// Returns the needs of a conversation: the open needs of its state, and those of the unseen
+    /// events.
     async fn needs_of_state(
         &self,
         stream: &StreamId,
@@ -207,6 +211,7 @@ impl Door {
         !self.caller.is_agent() && self.caller.must_prove(Scope::TurnsControl).is_ok()
     }
 
+    /// Returns the event at a position; `None` if the log has none there.
     async fn event_of(
         &self,
         stream: &StreamId,
@@ -216,8 +221,8 @@ impl Door {
         Ok(page.events.into_iter().find(|recorded| recorded.seq == at))
     }
 
-    /// Returns the event that asked a question which ended at a position, if it is among the events
-    /// before that.
+    /// Returns the event of the question that ended at `ended_at`; `None` if the question was asked
+    /// more than 600 events earlier.
     async fn asking_event(
         &self,
         stream: &StreamId,
@@ -235,6 +240,7 @@ impl Door {
 }
 
 impl PendingNeed {
+    /// Returns an empty need of a conversation, to be filled in.
     fn in_thread(thread: &StreamId, subject: NeedSubject) -> Self {
         Self {
             thread: thread.clone(),
@@ -270,7 +276,7 @@ struct UnseenEvents {
     mentions: Vec<RecordedEvent>,
     /// The positions and times at which questions ended without an answer.
     ended: BTreeMap<PermissionId, (Seq, Timestamp)>,
-    /// The questions that ended so.
+    /// The questions that ended without an answer.
     missed: Vec<MissedQuestion>,
     /// The owners of the turns that failed.
     owners: BTreeMap<TurnNo, ParticipantId>,
@@ -298,8 +304,8 @@ impl UnseenEvents {
         self.failures.is_empty() && self.mentions.is_empty() && self.missed.is_empty()
     }
 
-    /// Takes an event. Later words of an agent replace its failure, and a later question its missed
-    /// ones.
+    /// Notes an event if it is a failure, a message to the reader, or the end of a question without
+    /// an answer. Later words of an agent remove its earlier failures.
     fn note(&mut self, recorded: RecordedEvent, reader: &ParticipantId) {
         let (seq, ts) = (recorded.seq, recorded.ts);
         match &recorded.event {
@@ -327,6 +333,8 @@ impl UnseenEvents {
         }
     }
 
+    /// Returns the noted events as needs. A failure is a need only of a reader that takes part in
+    /// the conversation or has read it, or whose words caused the turn.
     fn needs(&self, state: &Conversation, reader: &ParticipantId) -> Vec<PendingNeed> {
         let takes_part = self.has_read || state.participant(reader).is_some();
         let is_own = |event: &RecordedEvent| takes_part || is_caused_by(event, reader);
@@ -362,7 +370,7 @@ impl UnseenEvents {
     }
 }
 
-/// True if a failure is that of a turn about a reader's own words.
+/// True if the event is the failure of a turn about the reader's own words.
 fn is_caused_by(event: &RecordedEvent, reader: &ParticipantId) -> bool {
     let Event::Posted(posted) = &event.event else { return false };
     posted.reply_to.as_ref().is_some_and(|cause| cause.from == *reader)

@@ -9,7 +9,7 @@ use moothall_kernel::view::{Viewer, visible};
 use super::{Action, Door, EventFilter};
 use crate::access::AccessError;
 
-/// Number of events read from the log at once.
+/// Number of events in one read of the log.
 pub(super) const PAGE: usize = 256;
 
 /// The events of a range of the log that pass a reader's filter, oldest first, a page at a time.
@@ -58,7 +58,8 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Returns at most `most` earlier messages, newest first; `None` if there are no earlier ones.
+    /// Reads at most `most` earlier messages, and returns those that the viewer may see, newest
+    /// first. Returns `None` after the last message.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.

@@ -36,7 +36,7 @@ impl Door {
     }
 
     /// Rejects archiving a conversation that is bound to chats, and opening it again, if the caller
-    /// may not bind: archiving gives the chats back, and opening takes them again.
+    /// may not bind chats. Archiving frees the chats, and opening binds them again.
     async fn check_archiving(
         &self,
         stream: &StreamId,
@@ -52,7 +52,8 @@ impl Door {
         Err(AccessDenial::Archiving(keys(&chats)).into())
     }
 
-    /// Rejects a chat that no channel serves: its deliveries would wait for ever.
+    /// Rejects the binding of a chat that no channel serves, because its deliveries would wait for
+    /// ever.
     fn check_channels(&self, command: &ClientCommand) -> Result<(), HallError> {
         let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
         let carries = self.hall.inner.outbox.has_handler(TargetKind::Chat);
@@ -75,11 +76,12 @@ impl Door {
         Ok(())
     }
 
-    /// Submits the command, once per key. Answers when its events are committed and synced.
+    /// Submits the command, only one time per key. Answers when its events are committed and
+    /// synced, and the audit records of it are written.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace. After any other error nothing
-    /// was decided.
+    /// [`HallError`]. After `Rejected` the words may be in the trace. If only an audit record
+    /// failed, the events are committed; a retry with the same key writes the record.
     pub async fn submit(
         &self,
         permitted: PermittedCommand,
@@ -117,8 +119,8 @@ impl Door {
         Ok(())
     }
 
-    /// Records the chats that a command bound or unbound. If the server dies before that, the
-    /// client's retry does it.
+    /// Records in the audit record the chats that a command bound or unbound, also by archiving and
+    /// unarchiving. If the server dies before that, the client's retry does it.
     async fn record_chats(&self, stream: &StreamId, answer: &Answer) -> Result<(), HallError> {
         let Some(recorded) = &answer.event else { return Ok(()) };
         let changed: Vec<(Chat, AuditAction)> = match &recorded.event {
@@ -135,7 +137,7 @@ impl Door {
         Ok(())
     }
 
-    /// Returns the chats of a conversation, each with an action.
+    /// Returns the chats of a conversation, each paired with `action`.
     async fn chats_with(
         &self,
         stream: &StreamId,

@@ -1,5 +1,5 @@
 //! A conversation as one reader follows it: first the log, then live updates, without a gap and
-//! each event once.
+//! without a repetition.
 //!
 //! A reader reads the log until it has caught up, then listens. It takes the next item only when it
 //! is asked for one. Until then its items wait in the buffer that all readers of a conversation
@@ -33,8 +33,8 @@ pub enum ReaderItem {
     Partial(Signal),
     /// An ephemeral signal, sent to all readers.
     Signal(Arc<Signal>),
-    /// The context of a turn of the reader itself. No other reader gets it. It comes once for each
-    /// turn and reader.
+    /// The context of a turn of the reader itself. No other reader gets it. A reader gets it only
+    /// one time for each turn.
     Turn(Box<Context>),
     /// The reader was too slow. The missed events are in the log after this position. The reader
     /// reads them from there when asked for the next item.
@@ -198,13 +198,13 @@ impl Reader {
         Ok(self.after > after)
     }
 
-    /// Reads on, and subscribes once there is nothing more to read.
+    /// Reads on in the log. Subscribes to live updates when nothing more is left to read.
     async fn catch_up(&mut self) -> Result<bool, AccessError> {
         Ok(self.read(None).await? || self.subscribe().await?)
     }
 
-    /// Subscribes to live updates, and queues the texts of running turns from before. Always
-    /// returns true: the caller has to look again.
+    /// Subscribes to live updates, and queues the texts that running turns have so far. Always
+    /// returns true, because the caller has to look again.
     async fn subscribe(&mut self) -> Result<bool, AccessError> {
         self.door.enter(Action::ReadThread, &self.stream)?;
         let mut live = self.door.hall.subscribe(&self.stream).await?;
@@ -233,8 +233,8 @@ impl Reader {
         true
     }
 
-    /// Handles a live update: queues it for the reader, unless the filter hides all of its events,
-    /// and moves the position passed.
+    /// Handles a live update. Queues it for the reader, unless the filter hides all of its events,
+    /// and advances the position passed.
     fn take(&mut self, update: Update) {
         match update {
             Update::Signal(signal) => self.ready.push_back(ReaderItem::Signal(signal)),
@@ -260,7 +260,7 @@ impl Reader {
     }
 }
 
-/// The turns of a reader that is a participant, and the newest one that it was sent.
+/// The turns of a reader that is a participant, and the newest turn that was sent to it.
 struct OwnTurns {
     /// The participant; `None` for a reader that takes no turns.
     reader: Option<ParticipantId>,

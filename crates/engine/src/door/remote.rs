@@ -1,4 +1,4 @@
-//! Sessions of other computers through the door: what a caller may ask of them.
+//! Sessions of other computers through the door: listing them, reading them, and sending to them.
 
 use futures_util::future::join_all;
 use moothall_kernel::command::Invite;
@@ -18,7 +18,7 @@ use crate::sessions::{
     SessionId, Status,
 };
 
-/// The word that means this computer and all others.
+/// The word that means this computer and all paired ones.
 const ALL: &str = "all";
 
 /// The sessions that a caller listed.
@@ -30,18 +30,20 @@ pub struct ListedSessions {
     pub elsewhere: Vec<ComputerSessions>,
 }
 
-/// The living sessions of another computer, or the reason for which they are not known.
+/// The living sessions of another computer, or the error if they could not be asked for.
 #[derive(Debug)]
 pub struct ComputerSessions {
-    /// The name of the computer here.
+    /// The name that this computer has for the other one.
     pub computer: String,
-    /// Its sessions.
+    /// The sessions of that computer.
     pub sessions: Result<Vec<RemoteSession>, ComputerError>,
 }
 
 impl Door {
-    /// Owes words to a session of another computer, once per key. If the caller is a session that
-    /// needs a person's permission to talk to strangers, a person is asked first.
+    /// Commits words to the outbox for a session of another computer, only one time per key. If
+    /// `words` ask for a link, sends them over a link instead. If the caller is a session that
+    /// needs a person's permission to talk to strangers, and may not talk to this one, a person is
+    /// asked first.
     pub(super) async fn send_elsewhere(
         &self,
         computer: &PairedComputer,
@@ -51,14 +53,15 @@ impl Door {
     ) -> Result<SendOutcome, AccessError> {
         let permitted = self.hall.permit_elsewhere(&self.caller, computer, session).await;
         if let Err(unmet) = permitted {
-            // The answer of the person who is asked says nothing of that computer.
+            // The caller must not learn from the error if that computer has such a session.
             let unseen = SessionError::NotFound(session.to_owned()).into();
             return match self.asks_to_talk().is_some() && !words.close_link {
                 true => self.ask_to_talk(words, unseen).await,
                 false => Err(unmet),
             };
         }
-        // A link is closed here in any case, and the other side hears of it later.
+        // A link is closed on this computer even if the computers are off; the other side hears of
+        // it later.
         if !words.close_link {
             self.computer_directory()?.must_be_on()?;
         }
@@ -79,8 +82,8 @@ impl Door {
         Ok(SendOutcome::Posted(PostedMessage { stream, to, away }))
     }
 
-    /// Returns a computer if it is not there, or nothing is exchanged with it; `None` also for one
-    /// that is not paired.
+    /// Returns a computer that is not connected, or with which nothing is exchanged now. `None` if
+    /// it is connected, or not paired with this one.
     pub(super) fn away(&self, id: &ComputerId) -> Option<AwayComputer> {
         let directory = self.computer_directory().ok()?;
         let computer = directory.with_id(id)?;
@@ -88,8 +91,8 @@ impl Door {
         (state != ComputerState::Up).then_some(AwayComputer { name: computer.name, since })
     }
 
-    /// Returns the reason for which nothing reaches a computer now, as a clause; `None` if it is
-    /// there, or not paired.
+    /// Returns the reason why nothing reaches a computer now, as a clause. `None` if the computer
+    /// is connected, or not paired with this one.
     pub(super) fn why_not_there(&self, id: &ComputerId) -> Option<String> {
         let AwayComputer { name, since } = self.away(id)?;
         if self.computer_directory().ok()?.must_be_on().is_err() {
@@ -101,15 +104,18 @@ impl Door {
         Some(format!("{name} is away{since}"))
     }
 
-    /// Returns the name of a computer here; its id, if it is not paired with this one any more.
+    /// Returns the name that this computer has for another one, or the id if the two are not paired
+    /// any more.
     pub fn computer_name(&self, id: &str) -> String {
         let directory = self.computer_directory().ok();
         let known = directory.and_then(|known| known.with_id(&ComputerId::new(id)));
         known.map_or_else(|| id.to_owned(), |computer| computer.name)
     }
 
-    /// Sends words over a link of the calling session with one of another computer, which is made
-    /// if needed; or closes their link.
+    /// Sends words of the calling session to a session of another computer, over a link of the two.
+    /// Makes the link if the two have none. With `close_link` the words may be empty: they go over
+    /// the smallest link that has both sessions, and that link is closed after them. Without such a
+    /// link, nothing is sent.
     async fn send_over_link(
         &self,
         computer: &PairedComputer,
@@ -154,7 +160,7 @@ impl Door {
         Ok(SendOutcome::Said(SendResult { state, ..sent }))
     }
 
-    /// Links a session with one of another computer.
+    /// Makes a link between a session of this computer and a session of another one.
     async fn link_with(
         &self,
         own: SessionId,
@@ -181,7 +187,8 @@ impl Door {
         .await
     }
 
-    /// Returns a new link with the members of other computers as those computers know them.
+    /// Asks the other computers for the members that live there, and moves these members into
+    /// `elsewhere` of the new link, each with the answer.
     pub(super) async fn with_members_elsewhere(
         &self,
         mut new: NewLink,
@@ -194,7 +201,8 @@ impl Door {
             let computer = directory.with_id(&ComputerId::new(member.computer.as_str()));
             let computer = computer.ok_or_else(|| SessionError::no_computer(&member.computer))?;
             let word = member.session.to_string();
-            // Before the question, whose answer says that there is such a session.
+            // The permission comes before the question, because the answer reveals if the session
+            // exists.
             self.hall.permit_elsewhere(&self.caller, &computer, &word).await?;
             let session = directory.find(&computer, &word, true).await?;
             new.elsewhere.push(RemoteMember { computer, session, member });
@@ -203,7 +211,8 @@ impl Door {
     }
 
     /// Returns the session that a word means to the caller, and the id of its computer, which is
-    /// empty for this one. A session of another computer is not looked up: its word stands for it.
+    /// empty for this computer. A session of another computer is not looked up: its name is
+    /// returned as its id.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -215,8 +224,9 @@ impl Door {
         Ok((session.id, session.computer))
     }
 
-    /// Returns the sessions of a computer, or of all if the word is `all`. Without a word, returns
-    /// those of this computer. Each other computer is asked, for some seconds at most.
+    /// Returns the sessions of a computer, or of all computers if the word is `all`. Without a
+    /// word, returns the sessions of this computer. Each other computer is asked and gets some
+    /// seconds for its answer.
     ///
     /// # Errors
     /// [`AccessError`]; [`SessionError::Invalid`] if no computer has that name.
@@ -238,7 +248,8 @@ impl Door {
             }
             None => return Err(SessionError::no_computer(computer).into()),
         };
-        // A session that needs a person's permission to talk to strangers sees none of them.
+        // A session that needs a person's permission to talk to strangers sees no session of other
+        // computers.
         let asked = if self.asks_to_talk().is_some() { Vec::new() } else { asked };
         let elsewhere = join_all(asked.into_iter().map(async |other| {
             let sessions = self.ask_for_sessions(&other).await;
@@ -247,6 +258,7 @@ impl Door {
         Ok(ListedSessions { here, elsewhere: elsewhere.await })
     }
 
+    /// Asks another computer for its living sessions.
     pub(super) async fn ask_for_sessions(
         &self,
         computer: &PairedComputer,
@@ -258,14 +270,16 @@ impl Door {
         }
     }
 
-    /// Returns an invitation for a session of another computer, which that computer allows.
+    /// Returns an invitation for a session of another computer, after that computer was asked and
+    /// allowed it. Only for people and callers without an agent's credential, with the scope
+    /// `sessions:drive`.
     pub(super) async fn invitation_elsewhere(
         &self,
         computer: &PairedComputer,
         session: &str,
     ) -> Result<Invite, AccessError> {
         self.caller.must_prove(Scope::SessionsDrive)?;
-        // Before the question, whose answer says that there is such a session.
+        // The check comes before the question, because the answer reveals if the session exists.
         if self.caller.is_agent() {
             return Err(AccessDenial::Person("invite a session of another computer").into());
         }
@@ -273,7 +287,7 @@ impl Door {
         Ok(found.invitation(computer))
     }
 
-    /// Asks another computer for the words between one of its sessions and the caller.
+    /// Asks another computer for the words that passed between one of its sessions and the caller.
     pub(super) async fn remote_words(
         &self,
         computer: &PairedComputer,

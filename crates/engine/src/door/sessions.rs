@@ -61,8 +61,8 @@ pub enum ProgramFrom {
 pub enum ProgramStart {
     /// The program runs. The first words are still to be sent.
     Runs(Box<Status>, FirstWords),
-    /// A person is asked first, for the start and the first words together: the conversation and
-    /// the permission.
+    /// A person is asked first, for the start and the first words together. The fields name the
+    /// conversation of the question, and the question.
     Asked(StreamId, PermissionId),
 }
 
@@ -75,9 +75,9 @@ pub struct NewWords {
     pub to: String,
     /// The text; may be empty if the link is closed.
     pub text: String,
-    /// True if the text goes over a link of the two.
+    /// True if the text goes over a link of sender and session.
     pub direct: bool,
-    /// True if the link of the two ends after the text.
+    /// True if the link of sender and session ends after the text.
     pub close_link: bool,
 }
 
@@ -86,27 +86,28 @@ pub struct NewWords {
 pub enum SendOutcome {
     /// The words were said, or a guard holds them.
     Said(SendResult),
-    /// The words are owed to a session of another computer.
+    /// The words are committed, to be sent to another computer.
     Posted(PostedMessage),
-    /// A person is asked first if the two may talk: the conversation and the permission.
+    /// A person is asked first if the two sessions may talk. The fields name the conversation of
+    /// the question, and the question.
     Asked(StreamId, PermissionId),
 }
 
-/// A message that is owed to a session of another computer.
+/// A committed message to a session of another computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedMessage {
-    /// The conversation that owes the message until the computer has it.
+    /// The conversation whose outbox has the message until the computer has it.
     pub stream: StreamId,
     /// The session, as the sender named it: `builder@workstation`.
     pub to: String,
-    /// The computer, if it is not there now. The message is sent when it is back.
+    /// The computer, if it cannot be reached now. The message is sent when it can be reached again.
     pub away: Option<AwayComputer>,
 }
 
-/// A computer that is not there.
+/// A computer that cannot be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AwayComputer {
-    /// Its name here.
+    /// The name that this computer has for it.
     pub name: String,
     /// Time at which it was last seen, since this server started.
     pub since: Option<Timestamp>,
@@ -119,7 +120,7 @@ pub enum SessionReading {
     Here(Box<SessionData>),
     /// The words between a session of another computer and the caller.
     There {
-        /// The name of the computer here.
+        /// The name that this computer has for the other one.
         computer: String,
         /// The words.
         words: RemoteWords,
@@ -176,7 +177,7 @@ impl Door {
     /// Returns the right to an action on the session that a word means.
     async fn warrant(&self, action: Action, word: &str) -> Result<Warrant, AccessError> {
         self.may(action)?;
-        // An action that acts on no session in particular needs the least right.
+        // An action without a session as its target needs only the least right.
         let over = if let ActionTarget::Session(over) = action.acts_on() {
             over
         } else {
@@ -185,10 +186,11 @@ impl Door {
         self.permit_session_action(over, word).await
     }
 
-    /// Returns an invitation for the session that a word means, as that session would take part.
+    /// Returns the invitation with which the session that a word means joins a conversation.
     ///
     /// # Errors
-    /// [`AccessError`]; the same for an unknown session as for one that the caller does not see.
+    /// [`AccessError`]. For a session of this computer that the caller does not see, it is the
+    /// error for an unknown session.
     pub async fn invitation(&self, word: &str) -> Result<Invite, AccessError> {
         if let SessionWord::There { computer, name } = self.hall.meaning(word)? {
             return self.invitation_elsewhere(&computer, name).await;
@@ -197,8 +199,8 @@ impl Door {
         Ok(self.terminals()?.invite(session.session())?)
     }
 
-    /// Returns the session that a word means to the caller, before its purpose is known. The
-    /// request that follows checks the right to it.
+    /// Returns the session that a word means to the caller, without a right to any action on it.
+    /// The request that follows checks that right.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -206,13 +208,13 @@ impl Door {
         self.hall.find_seen(&self.caller, word)
     }
 
-    /// True if a person's draft in its composer keeps words from a session.
+    /// True if words for a session have to wait, because a person left a draft in its composer.
     pub fn is_behind_draft(&self, id: &SessionId) -> bool {
         let found = self.terminals().ok().and_then(|sessions| sessions.find(id.as_str()).ok());
         found.is_some_and(|found| found.doing == Activity::Drafting)
     }
 
-    /// Returns the name of a session if the caller may sit down at its terminal.
+    /// Returns the name of a session if the caller may attach to its terminal.
     pub async fn attachable(&self, id: &SessionId) -> Option<ParticipantId> {
         let found = self.session(Action::Attach, id.as_str()).await.ok()?;
         Some(found.session.name)
@@ -224,7 +226,8 @@ impl Door {
         found.map_or_else(|| id.to_string(), |found| found.session.name.to_string())
     }
 
-    /// Returns the id of the event at a position where the caller just said something.
+    /// Returns the id of the event at a position, which the caller just posted; `None` if it is
+    /// unreadable.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -239,8 +242,8 @@ impl Door {
         Ok(page.ok().and_then(|page| page.events.first().map(|recorded| recorded.id(stream))))
     }
 
-    /// Starts a program, or takes over one that runs. Asks a person first if the agent may not
-    /// start it alone.
+    /// Starts a program, or adopts a running one. Asks a person first about an agent that may not
+    /// start it.
     ///
     /// # Errors
     /// [`AccessError`]; nothing runs then, and no person was asked.
@@ -275,7 +278,7 @@ impl Door {
         }
     }
 
-    /// Asks a person to allow the start of an agent's program.
+    /// Asks a person to allow the start of an agent's program, with its first words.
     async fn ask_for(
         &self,
         new: &NewSession,
@@ -292,8 +295,8 @@ impl Door {
         Ok(ProgramStart::Asked(room, permission))
     }
 
-    /// Sends words to a session, once per key. If the caller is a session that has not met the
-    /// other, a person is asked first.
+    /// Sends words to a session, only one time per key. If the caller is a session that has not met
+    /// that session, a person is asked first.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was said then.
@@ -325,14 +328,13 @@ impl Door {
         Ok(SendOutcome::Said(self.terminals()?.send_once(message, key).await?))
     }
 
-    /// Returns the caller's session, if it needs a person's permission to talk to sessions that it
-    /// has not met.
+    /// Returns the caller's session if it needs a person's permission to talk to unmet sessions.
     pub(super) fn asks_to_talk(&self) -> Option<&SessionId> {
         self.caller.session().filter(|_| self.caller.reach != Reach::All)
     }
 
-    /// Asks a person if the calling session may talk to one that it does not see. The answer does
-    /// not reveal if that session exists.
+    /// Asks a person if the calling session may talk to a session that it does not see. Returns the
+    /// error `unseen` if no person is asked. The outcome does not reveal if that session exists.
     pub(super) async fn ask_to_talk(
         &self,
         words: NewWords,
@@ -371,7 +373,8 @@ impl Door {
         self.may(Action::ReadSessionData)?;
         if let SessionWord::There { computer, name } = self.hall.meaning(word)? {
             let words = self.remote_words(&computer, name, excerpt).await?;
-            // To a session that has not met it, one that exists is like one that does not.
+            // To a session that has not met the other one, an existing session must look like an
+            // unknown one.
             if words.text.is_empty() && self.asks_to_talk().is_some() {
                 return Err(SessionError::NotFound(word.to_owned()).into());
             }
@@ -394,7 +397,7 @@ impl Door {
         Ok((session.session().clone(), view))
     }
 
-    /// Subscribes to changes of the terminal of a session.
+    /// Subscribes to changes of a session's screen.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -404,7 +407,7 @@ impl Door {
         Ok(ScreenWatch { session, news, door: self.clone() })
     }
 
-    /// Returns the command with which a person sits down at the terminal of a session.
+    /// Returns the session, and the command with which a person attaches to its terminal.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -414,8 +417,9 @@ impl Door {
         Ok((session.into_status(), argv))
     }
 
-    /// Types in the terminal of a session for a person, or releases it. Returns the status of the
-    /// session, and the time at which the terminal is released without another request.
+    /// Types in the terminal of a session for a person, or releases the terminal. Records the start
+    /// of typing in the audit record first. Returns the session's status, and the time of the
+    /// release that comes without another request.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was typed then, or only the first of the keystrokes.
@@ -459,8 +463,8 @@ impl Door {
         Ok(sessions.find(session.session().as_str())?)
     }
 
-    /// Returns the names of the sessions for which links of a session wait. Links out of reach
-    /// are left out, unless the session is the caller's own.
+    /// Returns the names of the sessions that a session's links wait for. Links out of reach are
+    /// left out, unless the session is the caller's own.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -471,8 +475,9 @@ impl Door {
         Ok(waits.values().flatten().map(|lacking| self.name_of(lacking)).collect())
     }
 
-    /// Ends the program of a session, and returns the session's status afterwards. A session lost
-    /// in a restart of the computer gives up its places in links.
+    /// Ends the program of a session, and returns the session's status afterwards. If the program
+    /// exited before, for instance in a restart of the computer, the session still gives up its
+    /// places in links.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -480,7 +485,7 @@ impl Door {
         let session = self.warrant(Action::EndSession, word).await?;
         let sessions = self.terminals()?;
         sessions.end(&session, by).await?;
-        // By its id, because the name of an ended session is free for others.
+        // The id finds it, because the name of an ended session is free for others.
         Ok(sessions.find(session.session().as_str())?)
     }
 
@@ -497,7 +502,8 @@ impl Door {
         Ok(self.terminals()?.resume(&session, by).await?)
     }
 
-    /// Returns the active links within reach, all or those of one session.
+    /// Returns the active links within reach, and those of the calling session. With `word`,
+    /// returns only links of that session.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -508,7 +514,9 @@ impl Door {
         Ok(self.within_reach(links))
     }
 
-    /// Returns the closed links within reach that wait for a session, all or those of one session.
+    /// Returns the closed links that reopen when the sessions that they wait for are resumed or
+    /// ended, as far as the caller reaches them or is a member. With `word`, returns only links of
+    /// that session.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -519,12 +527,13 @@ impl Door {
         Ok(self.within_reach(links))
     }
 
-    /// Returns the session whose links are wanted; `None` for all links.
+    /// Returns the session whose links are wanted, if the caller sees it; `None` for all links.
     async fn session_of_links(&self, word: Option<&str>) -> Result<Option<Warrant>, AccessError> {
         let Some(word) = word else { return Ok(None) };
         Ok(Some(self.permit_session_action(SessionAction::Seeing, word).await?))
     }
 
+    /// Drops the links out of reach, but not those of the calling session.
     fn within_reach(&self, mut links: Vec<Link>) -> Vec<Link> {
         let own = self.caller.session();
         let is_own = |member: &Member| member.computer.is_empty() && Some(&member.session) == own;
@@ -543,7 +552,7 @@ impl Door {
         Ok(self.terminals()?.link_of(id).await?)
     }
 
-    /// Makes a link, or returns the one between exactly these members.
+    /// Makes a link, or returns the existing link between exactly these members.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -579,7 +588,7 @@ pub(super) fn check_args(args: &[String]) -> Result<(), SessionRequestError> {
     }
 }
 
-/// Checks the length of words for a session. Empty text may only close a link.
+/// Checks the length of words for a session. Only words that close a link may be empty.
 pub(super) fn check_words(text: &str, may_be_empty: bool) -> Result<(), AccessError> {
     if text.len() > MESSAGE_BYTES_MAX {
         return Err(SessionRequestError::TooLong(text.len()).into());

@@ -1,5 +1,5 @@
-//! Slash commands through the door: parsed, permitted, and for callers that show only text also
-//! carried out.
+//! Slash commands through the door. They are parsed and permitted, and for callers that show only
+//! text they are carried out too.
 
 use moothall_kernel::chat::Chat;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
@@ -19,9 +19,9 @@ const HELD_BACK: &str = "The message is held until a person writes in the conver
 pub enum SlashOutcome {
     /// Nothing is done. The text is shown to the person who typed the command.
     Tell(String),
-    /// The command asks who was asked about the latest message.
+    /// The command asks which agents were asked about the latest message.
     Why,
-    /// The command does this, and the text reports it.
+    /// The command means this permitted command. The text reports it after it was done.
     Do(Box<PermittedCommand>, String),
 }
 
@@ -49,7 +49,8 @@ impl Door {
         })
     }
 
-    /// Rejects a command that also unbinds chats, with their names, if the caller may not.
+    /// Rejects a command that also unbinds chats, if the caller may not unbind them. The error
+    /// names the chats.
     fn check_unbinding(&self, command: &ClientCommand) -> Result<(), AccessDenial> {
         let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
         let chats = controls.iter().filter_map(|control| match control {
@@ -63,13 +64,16 @@ impl Door {
         Err(AccessDenial::Unbinding(keys(&chats)))
     }
 
-    /// Runs a slash command, once per key, and returns the text for the person who typed it.
+    /// Runs a slash command, only one time per key, and returns the text for the person who typed
+    /// it.
     ///
-    /// `/why` explains what a guest sees: in a chat, all members read the answer. The caller counts
-    /// the command against its rate limits.
+    /// For `/why`, the text has only facts that a guest may see, because in a chat all members read
+    /// the answer. Rate limits are not counted in this function; the surface that calls it counts
+    /// the command.
     ///
     /// # Errors
-    /// [`AccessError`]; `bad_command` if the command cannot be understood. Nothing was done then.
+    /// [`AccessError`]; `bad_command` if the command cannot be understood. Nothing was done then,
+    /// unless [`Door::submit`] says otherwise.
     pub async fn run_line(
         &self,
         stream: &StreamId,
@@ -90,12 +94,12 @@ impl Door {
             Err(error) => return Err(error.into()),
         };
         let Some(recorded) = recorded else { return Ok(text) };
-        // A repeated request returns the kept event: answer as the first time.
+        // A repeated request returns the event of the first one, so the answer is the same.
         if recorded.event.held_back().is_some() {
             return Ok(HELD_BACK.into());
         }
         let warnings = self.warnings_of(stream, &recorded).await;
-        // Words for programs have no space.
+        // Warnings for programs are single words, and only sentences are shown to people.
         let sentences = warnings.into_iter().filter(|warning| warning.contains(' '));
         Ok(std::iter::once(text).chain(sentences).collect::<Vec<_>>().join(" "))
     }

@@ -31,8 +31,8 @@ impl Door {
         self.hall.currency()
     }
 
-    /// Returns the state of the budgets of an owner that all conversations share. Empty for a
-    /// caller that does not reach all of them.
+    /// Returns the state of the budgets of an owner, for a caller that reaches all conversations.
+    /// Other callers get nothing, because all conversations share these budgets.
     pub fn budgets(&self, owner: &BudgetOwner) -> Vec<BudgetState> {
         if self.caller.reach.only().is_none() {
             self.hall.budgets_of(owner, None)

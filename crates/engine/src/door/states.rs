@@ -16,12 +16,12 @@ pub struct SeenOccupation {
     pub shown: ShownOccupation,
     /// True if the participant asks, and the reader may answer.
     pub asks_reader: bool,
-    /// True if the state is that of a conversation that the reader does not read.
+    /// True if the state comes from a conversation out of the reader's reach.
     pub is_elsewhere: bool,
 }
 
 impl Door {
-    /// Returns the states of the participants of one conversation.
+    /// Returns the states of all participants of one conversation.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller.
@@ -47,9 +47,10 @@ impl Door {
         Ok(seen)
     }
 
-    /// Returns a state as the caller sees it. Of a conversation out of reach, the caller learns
-    /// only that the participant works or waits there. The use of a tool is shown by its name, and
-    /// in full to callers that may read the screen.
+    /// Returns a state as the caller sees it. If the state comes from a conversation out of reach,
+    /// that conversation and the tool are left out, and the word says only that the participant
+    /// works or waits. The input of a session's tool is shown only to people that may read the
+    /// screen.
     pub fn seen(&self, thread: &StreamId, mut shown: ShownOccupation) -> SeenOccupation {
         let is_elsewhere = shown.at.as_ref().is_some_and(|at| !self.caller.reach.includes(at));
         let occupation = &mut shown.occupation;

@@ -1,7 +1,8 @@
-//! Tasks through the door: asking for one, managing it, and what is said in its conversations.
+//! Tasks through the door: asking for a task, managing it, and opening and changing its
+//! conversations.
 //!
-//! Every operation checks in one order: the right to manage the task, if it is needed, comes before
-//! all else about the task.
+//! If an operation needs the right to manage the task, that right is checked before everything else
+//! about the task.
 
 mod talk;
 mod agents;
@@ -141,7 +142,8 @@ impl Door {
         Ok(begun.1)
     }
 
-    /// Begins a task that an agent asks for, with the agents that it invites.
+    /// Begins a task that an agent asks for, with the agents that it invites. If the app has a
+    /// manager, it is asked and has limited time. Without its acceptance the task fails.
     async fn begin_task(
         &self,
         by: &ParticipantId,
@@ -191,7 +193,8 @@ impl Door {
         }
         let (task, reason, conversation) = inner
             .view_task(&id, move |task| {
-                // The task may have ended, or its agent may have left, while the manager answered.
+                // The task may have ended while the manager answered, or its agent may have left
+                // it.
                 let opened = conversation.filter(|conversation| task.owns(conversation));
                 (TaskView::of(task), task.reason().map(str::to_owned), opened)
             })
@@ -270,7 +273,8 @@ impl Door {
         Ok(TaskPage { items, next })
     }
 
-    /// Leaves a task and its conversations. Succeeds also for an agent that is not admitted.
+    /// Removes the agent from a task and its conversations. Succeeds also for an agent that is not
+    /// admitted.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -283,7 +287,8 @@ impl Door {
         Ok(())
     }
 
-    /// Ends a task, after archiving its conversations.
+    /// Ends a task, after archiving its conversations. If the conversations take too long, returns
+    /// the task while it still ends.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -316,7 +321,7 @@ impl Door {
         Ok(answer.event.map_or_else(|| self.hall.now(), |event| event.ts))
     }
 
-    /// Removes an agent from a task. The agent stays in its conversations.
+    /// Removes an agent from a task. The agent stays in the task's conversations.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -419,8 +424,8 @@ impl Door {
     ) -> Result<(), TaskError> {
         let by = self.manager(own, task, |_| Ok(())).await?;
         let view = self.conversation_view(conversation).await?;
-        // The client names a participant by its wire id, which for a non-agent is derived from its
-        // own.
+        // The client names a participant by its wire id. The wire id of a participant that is not a
+        // registered agent is made of its own id.
         let id = wire_id(agent);
         let here = view.participants.into_iter().find(|one| wire_id(one) == id);
         let agent = here.unwrap_or_else(|| agent.clone());
@@ -457,8 +462,8 @@ impl Door {
         view.ok_or_else(|| not_found("Conversation").into())
     }
 
-    /// Gives a conversation an order of its task. For agents of tasks, a conversation without a
-    /// task does not exist.
+    /// Gives an order of a task to one of its conversations. For agents of tasks, a conversation
+    /// without a task does not exist.
     async fn give_order(
         &self,
         task: &StreamId,
@@ -470,7 +475,7 @@ impl Door {
         Ok(self.hall.tell(conversation, command, None).await?)
     }
 
-    /// Waits until the outbox has delivered to these streams.
+    /// Waits until the outbox has delivered to these streams, for at most ten seconds.
     async fn wait_for_outbox<'a>(&self, streams: impl IntoIterator<Item = &'a StreamId>) {
         let outbox = self.hall.inner.outbox.clone();
         let all = async {
@@ -484,8 +489,8 @@ impl Door {
     }
 }
 
-/// Asks the manager of an app about a request for a task. Returns the refusal with its reason, if
-/// any; `None` if the manager accepts.
+/// Asks the manager of an app about a request for a task. Returns `None` if the manager accepts,
+/// otherwise the reason of the refusal. An absent or silent manager refuses.
 async fn ask(
     manager: Option<Arc<dyn TaskManager>>,
     wish: TaskProposal,
@@ -514,7 +519,8 @@ fn missing(error: HallError, what: &str) -> TaskError {
     }
 }
 
-/// Returns a page of streams, latest first, then by id, and the cursor of the next page.
+/// Returns a page of streams and the cursor of the next page. The latest stream comes first;
+/// streams of the same time are in the order of their ids.
 fn paged(
     mut all: Vec<(Timestamp, StreamId)>,
     limit: usize,

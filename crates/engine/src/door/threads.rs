@@ -27,7 +27,8 @@ use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, UnreadCount};
 use crate::sessions::{SessionError, check_working_folder};
 
 impl Door {
-    /// Lists the conversations within reach. Reads on until the page is full or the list ends.
+    /// Lists the conversations within reach. Reads further pages until the answer is full or the
+    /// list ends.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -51,8 +52,8 @@ impl Door {
         }
     }
 
-    /// Returns the conversation within reach that is bound to a chat: at most one, because an open
-    /// conversation holds its chats alone.
+    /// Returns the conversation within reach that is bound to a chat. There is at most one, because
+    /// no other open conversation can be bound to the same chat.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -88,7 +89,8 @@ impl Door {
         Ok(all)
     }
 
-    /// Returns the count of messages that a reader has not read yet in each of these conversations.
+    /// Returns the read mark and the number of unread messages of a reader for each of these
+    /// conversations.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -104,9 +106,9 @@ impl Door {
         Ok(self.hall.unread(reader, streams).await?)
     }
 
-    /// Begins a conversation. The number that an agent may begin within an hour is limited. Only
-    /// people with the right to start programs choose its folder: it decides what these programs
-    /// read, and an agent could have written there what they run.
+    /// Begins a conversation. The number of conversations that an agent may begin within an hour is
+    /// limited. Only people with the right to start programs choose its folder: it decides what
+    /// these programs read, and an agent could have written there what they run.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was created then.
@@ -132,7 +134,7 @@ impl Door {
         Ok(self.hall.create_from(new, by, key).await?)
     }
 
-    /// Returns a conversation's row, if the caller may do `action` there.
+    /// Returns a conversation's row, if the caller may do `action` in the conversation.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller.
@@ -145,7 +147,8 @@ impl Door {
         Ok(self.hall.find(stream).await?)
     }
 
-    /// Evaluates a function of a conversation's state, if the caller may do `action` there.
+    /// Evaluates a function of a conversation's state, if the caller may do `action` in the
+    /// conversation.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller.
@@ -159,8 +162,8 @@ impl Door {
         Ok(self.hall.view(stream, question).await?)
     }
 
-    /// Returns one page of events after a position, reduced to those that the viewer may see.
-    /// [`Page::through`] is its end, whatever is visible.
+    /// Returns one page of events after a position, without the events that the viewer may not see.
+    /// [`Page::through`] is the end of the whole page.
     pub(super) async fn page(
         &self,
         action: Action,
@@ -189,8 +192,8 @@ impl Door {
         Ok(self.hall.cause(stream, id).await?)
     }
 
-    /// Returns the newest position whose time is not later than `since`. A binary search, because
-    /// times rise with positions.
+    /// Returns the newest position whose time is not later than `since`. Uses a binary search,
+    /// because times rise with positions.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
@@ -243,7 +246,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller, or the mark cannot be
-    /// kept.
+    /// stored.
     pub async fn mark_read(
         &self,
         stream: &StreamId,
@@ -269,7 +272,8 @@ impl Door {
         Ok(self.hall.preview(stream, speaker, draft).await?)
     }
 
-    /// Returns the context of an open turn. Only its participant and operators may see it.
+    /// Returns the context of an open turn. Only the turn's participant and operators get it.
+    /// `None` for other viewers, and if the turn is not open.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
@@ -283,7 +287,8 @@ impl Door {
         Ok(self.hall.context(stream, turn).await?.filter(|context| is_of(context, viewer)))
     }
 
-    /// Returns the context that a turn has or had. Its readers are those of an open turn's context.
+    /// Returns the context that a turn has, or had at its last start. Only the turn's participant
+    /// and operators get it.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
@@ -300,7 +305,7 @@ impl Door {
         Ok(self.hall.past_context(stream, turn).await?.filter(|context| is_of(context, viewer)))
     }
 
-    /// Returns the contexts of a remote client's open turns after `after`.
+    /// Returns the contexts of the open turns of a remote client that have a number above `after`.
     pub(super) async fn own_contexts(
         &self,
         stream: &StreamId,
@@ -326,7 +331,7 @@ impl Door {
         self.hall.search_within(&self.caller.reach, query, viewer, limit, cursor).await
     }
 
-    /// Publishes words that were kept in the trace.
+    /// Publishes words that the trace holds.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -358,8 +363,8 @@ impl Door {
         Ok(self.hall.redact(stream, event, by, key).await?)
     }
 
-    /// Deletes a conversation and all that was said in it. Returns true if nothing is left in the
-    /// log. If the disk prevented that, a repeated call or the next start removes the rest.
+    /// Deletes a conversation with its whole content. Returns true if the content is erased from
+    /// the log. If the disk prevented that, a repeated call or the next start erases the rest.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was deleted then.
@@ -417,7 +422,7 @@ impl Hall {
     }
 }
 
-/// True if a viewer may read a turn's context: its participant, and operators.
+/// True if a viewer may read a turn's context. Only its participant and operators may.
 fn is_of(context: &Context, viewer: &Viewer) -> bool {
     match viewer {
         Viewer::Operator => true,

@@ -8,8 +8,8 @@ use moothall_kernel::silence::{Reason, Silence};
 use super::{Action, Door};
 
 impl Door {
-    /// Returns warnings about a command that was accepted. Some begin with a word for programs,
-    /// which the sentence for people follows.
+    /// Returns warnings about a command that was accepted. Some are a word for programs, followed
+    /// by the sentence for people.
     pub async fn warnings_of(&self, stream: &StreamId, recorded: &RecordedEvent) -> Vec<String> {
         let mut warnings = strangers(recorded);
         warnings.extend(self.stray_name_read(stream, recorded).await);
@@ -56,8 +56,8 @@ pub fn stray_name(posted: &Posted, reads: bool) -> Vec<String> {
     vec![stray.reason.to_string(), help]
 }
 
-/// Returns a warning about an agent that another agent's own words name, and that they do not ask:
-/// the word and a sentence.
+/// Returns a warning if the own words of an agent name another agent, but do not ask it: the word
+/// and a sentence.
 pub fn unasked_name(recorded: &RecordedEvent) -> Vec<String> {
     let Event::Posted(posted) = &recorded.event else { return Vec::new() };
     let silence = posted
@@ -71,7 +71,7 @@ pub fn unasked_name(recorded: &RecordedEvent) -> Vec<String> {
     silence.map(told).unwrap_or_default()
 }
 
-/// Returns a warning for each invited agent whose client is unknown here. (Ruling 4.)
+/// Returns a warning for each invited agent whose client is not in the registry. (Ruling 4.)
 pub fn strangers(recorded: &RecordedEvent) -> Vec<String> {
     let Event::Controlled { changes, .. } = &recorded.event else { return Vec::new() };
     let stranger = |change: &Change| match change {

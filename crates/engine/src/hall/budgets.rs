@@ -1,8 +1,8 @@
 //! Budgets of a hall: the limits, and what was spent in the current hour and day.
 //!
 //! A decision is made with the present budgets, and charged before it is appended. If another
-//! conversation has spent the rest meanwhile, the decision is made again. So a budget of turns is
-//! never exceeded, although the budgets are not locked while the rules decide.
+//! conversation has spent the rest in the meantime, the decision is made again. So a budget of
+//! turns is never exceeded, although the budgets are not locked while the rules decide.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,8 +14,8 @@ use moothall_kernel::time::Timestamp;
 use serde::Deserialize;
 use strum::VariantArray;
 
-/// Decisions only get the budgets with at most this much left, because one decision grants fewer
-/// turns.
+/// Decisions get only the budgets that have at most this much left. One decision grants fewer
+/// turns, so the other budgets cannot run out in it.
 const FAR: u64 = 512;
 /// Default limits of turns an hour without a person: for one principal, and for the hall.
 const UNATTENDED: (u64, u64) = (600, 2000);
@@ -80,7 +80,8 @@ impl TryFrom<String> for Currency {
 pub struct Amounts {
     /// Turns in a clock hour (UTC); `None` for no limit.
     pub turns_per_hour: Option<u64>,
-    /// Turns an hour that were not set off by a person.
+    /// Turns in a clock hour (UTC) that no person caused. If unset, there is a default limit for a
+    /// principal and for the hall, and none for the others.
     pub unattended_turns_per_hour: Option<u64>,
     /// Money in a day (UTC), in the currency of all budgets; `None` for no limit.
     pub cost_per_day: Option<Money>,
@@ -138,7 +139,7 @@ pub struct SharedBudgets(Mutex<Book>);
 
 pub(crate) struct Book {
     pub(crate) budgets: Budgets,
-    /// Budgets as decisions get them: only the budgets near their limit.
+    /// The budgets that decisions get: only the budgets near their limit.
     near_limits: Arc<Budgets>,
     /// Start of the day to which the budgets belong.
     today: Timestamp,
@@ -174,7 +175,7 @@ impl SharedBudgets {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the budgets for a decision.
+    /// Returns the budgets for a decision, which are only those near their limit.
     pub fn facts(&self) -> Arc<Budgets> {
         self.book().near_limits.clone()
     }
@@ -189,12 +190,13 @@ impl SharedBudgets {
         if paid {
             charges.iter().for_each(|charge| book.budgets.charge(charge));
         }
-        // Also after a refusal: the end of a raise brings a budget near without a charge.
+        // This comes after a refusal too, because the end of a raise brings a budget near its limit
+        // without a charge.
         book.tell(charges, now);
         paid
     }
 
-    /// Takes the charges of a decision that was dropped off the budgets again.
+    /// Takes the charges of a dropped decision off the budgets again.
     pub fn give_back(&self, charges: &[Charge], now: Timestamp) {
         let mut book = self.book();
         for charge in charges {
@@ -212,8 +214,8 @@ impl SharedBudgets {
         book.tell_of(std::slice::from_ref(owner), now);
     }
 
-    /// Returns the owners of budgets: the hall first, then those from whose budget something was
-    /// spent, in order.
+    /// Returns the hall, and then the other owners whose budgets have an entry for spending or a
+    /// raise, in order.
     pub(crate) fn used(&self) -> Vec<BudgetOwner> {
         let book = self.book();
         let spent = book.budgets.standings.keys().filter(|owner| **owner != BudgetOwner::Hall);
@@ -234,7 +236,8 @@ impl Book {
         self.tell_of(&owners, now);
     }
 
-    /// Updates the budgets that decisions get. On a new day, drops the budgets of the day before.
+    /// Updates the budgets that decisions get, for these owners. On a new day, drops the entries of
+    /// earlier days without an active raise.
     fn tell_of(&mut self, owners: &[BudgetOwner], now: Timestamp) {
         let limits = self.budgets.limits;
         let is_near = |owner: &BudgetOwner, standing: &WindowTotals| {

@@ -1,5 +1,5 @@
-//! State of the deletion of old archived conversations: its task, and its check of the computer's
-//! clock.
+//! State of the deletion of old archived conversations: its task, and its doubt about the
+//! computer's clock.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use tokio::time::Instant;
 
 /// Maximum time by which the computer's clock may run ahead of a steady clock between two looks.
 const AHEAD_MAX: Duration = Duration::from_secs(3600);
-/// Pause of all deletions after the clock ran further ahead. A clock that was set wrong can be set
-/// right before words are lost. A computer that slept deletes one day later.
+/// Pause of all deletions after the clock ran further ahead. In this time a person can correct a
+/// wrong clock before words are lost. A computer that slept deletes one day later.
 const DOUBT: Duration = Duration::from_secs(24 * 3600);
 
 /// The task that deletes old archived conversations, and the doubt about the clock. A reload of the
-/// configuration replaces the task and keeps the doubt.
+/// configuration replaces the task; the doubt stays.
 #[derive(Default)]
 pub(crate) struct Retention {
     pub(crate) looking: Option<AbortHandle>,
@@ -29,7 +29,8 @@ pub(crate) struct ClockDoubt {
 }
 
 impl ClockDoubt {
-    /// True if the clock may be wrong: it ran ahead of the steady clock within the last day.
+    /// True if the clock may be wrong, because it ran ahead of the steady clock within the last
+    /// day. Each call compares the clocks since the call before.
     pub(crate) fn stands(&mut self, clock: Timestamp, now: Instant) -> bool {
         if let Some((before, then)) = self.looked.replace((clock, now))
             && Duration::from_millis(clock.since(before).0) > now.duration_since(then) + AHEAD_MAX

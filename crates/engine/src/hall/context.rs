@@ -1,5 +1,5 @@
-//! The context of turns, for participants that fetch it and for operators. Composed from the log
-//! for each request, and not stored.
+//! The context of turns, for participants that fetch it and for operators. It is composed from the
+//! log for each request, and not stored.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
@@ -24,7 +24,7 @@ pub struct Context {
     pub turn: TurnNo,
     /// The participant whose turn it is.
     pub participant: ParticipantId,
-    /// The reason for which it was granted.
+    /// The reason why the turn was granted.
     pub why: TurnReason,
     /// The kind of turn: a reply, or only listening.
     pub kind: TurnKind,
@@ -70,8 +70,8 @@ impl Hall {
         composed(&state, turn, log, &mut Tail::default()).await
     }
 
-    /// Returns the context of each open turn after one, of a remote client: the server sends such a
-    /// client no prompt.
+    /// Returns the context of each open turn of a remote client with a number above `after`. The
+    /// server sends such a client no prompt. Returns nothing for other participants.
     ///
     /// # Errors
     /// [`HallError`] if the stream does not exist or cannot be read.
@@ -130,7 +130,8 @@ async fn at_start(
                 _ => {}
             }
         }
-        // A page may be short because of its bytes: the last page is one that does not advance.
+        // A page may be short because of its bytes, so only a page that does not advance is the
+        // last one.
         if newer.is_some() || page.through <= after {
             return Ok(started);
         }
@@ -138,7 +139,7 @@ async fn at_start(
     }
 }
 
-/// Composes the context of one turn; `None` if its participant is unknown. `tail` keeps the events
+/// Composes the context of one turn; `None` if its participant is unknown. `tail` holds the events
 /// that were read, for the next turn.
 async fn composed(
     state: &Conversation,

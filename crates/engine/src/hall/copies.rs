@@ -1,11 +1,12 @@
-//! Copies of words in memory, beside the log. Erased words are erased there too.
+//! Copies of words in memory, in addition to the log. If words are erased in the log, these copies
+//! are erased too.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::Seq;
 
-/// A holder of copies of words beside the log. It drops them when words are erased.
+/// A holder of copies of words. It drops them when words are erased in the log.
 pub trait Copies: Send + Sync {
     /// Drops all copies that may hold erased words.
     fn forget(&self);
@@ -31,8 +32,8 @@ impl Copiers {
     }
 }
 
-/// Erases what later events of the same batch erase, so that listeners only get words that the log
-/// still has.
+/// Erases the words that later events of the same batch erase, so that listeners get only words
+/// that the log still has.
 pub(crate) fn erase_within_batch(events: &mut [RecordedEvent]) {
     if events.iter().any(|recorded| recorded.event.erases_all()) {
         return events.iter_mut().for_each(|recorded| recorded.event.erase());

@@ -1,5 +1,5 @@
-//! Deleting conversations. The deletion event is authoritative. The content is erased after it, and
-//! again at the next start if a crash came between.
+//! Deleting conversations. A conversation is deleted when its deletion event is committed. The
+//! content is erased after that, or at the next start if a crash came between.
 
 use std::sync::{Arc, Weak};
 
@@ -23,8 +23,9 @@ impl Hall {
 }
 
 impl Inner {
-    /// As [`Hall::delete`]: submits the deletion, then forgets the presences, erases the content
-    /// and removes it from the search index. A repeated call does all but the first.
+    /// Deletes a conversation as [`Hall::delete`] does: submits the deletion, then forgets the
+    /// presences, erases the content and removes it from the search index. A repeated call does all
+    /// but the first.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -45,8 +46,8 @@ impl Inner {
         Ok(erased)
     }
 
-    /// Erases the content of deleted conversations. True if all of it is erased. A failure is not
-    /// an error: the conversations stay deleted.
+    /// Erases the content of all deleted conversations. True if all of it is erased. A failure is
+    /// not an error, because the conversations stay deleted.
     async fn erase_deleted(&self) -> bool {
         let erased = self.store.log.erase_deleted().await;
         if let Err(error) = &erased {
@@ -55,8 +56,8 @@ impl Inner {
         erased.is_ok()
     }
 
-    /// Erases what a crash left of deleted conversations. The search index follows the log by
-    /// itself.
+    /// Erases the content of deleted conversations that a crash left behind. The search index
+    /// follows the log by itself.
     pub(crate) async fn finish_deletions(hall: Weak<Inner>) {
         let Some(hall) = hall.upgrade() else { return };
         hall.erase_deleted().await;

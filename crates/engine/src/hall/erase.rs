@@ -19,8 +19,9 @@ impl Hall {
         all.push(copies);
     }
 
-    /// Erases the words of an event, in a person's name. If the event published a kept one, that is
-    /// erased too. The answer has no event if the words were erased already.
+    /// Erases the words of an event, in a person's name. If the event published words from the
+    /// trace, those words are erased in the trace too. The answer has no event if the words were
+    /// erased already.
     ///
     /// # Errors
     /// [`HallError`] as for [`Hall::submit`].
@@ -52,7 +53,8 @@ impl Hall {
         if found.event.is_erased() {
             return Ok(Answer { stream: stream.clone(), event: None, head, replayed: false });
         }
-        // The kept words first: once the message is erased, a retry returns above.
+        // The words in the trace are erased first, because a retry returns early if the message is
+        // erased.
         if let Event::Posted(posted) = &found.event
             && let Some(kept) = posted.published
         {
@@ -75,7 +77,7 @@ impl Hall {
         Ok(answer)
     }
 
-    /// Returns the answer of an earlier request with this key.
+    /// Returns the answer of an earlier request with this key; `None` if there was none.
     async fn earlier(
         &self,
         idempotency: Option<&Idempotency>,
@@ -87,8 +89,8 @@ impl Hall {
         }
     }
 
-    /// Erases words from the search index. A failure is not an error: the log has erased them, and
-    /// the index follows the log.
+    /// Erases words from the search index. A failure is not an error, because the log has erased
+    /// the words and the index follows the log.
     async fn forget(&self, stream: &StreamId, seq: Seq) {
         if let Err(error) = self.inner.store.search.forget(stream, seq).await {
             tracing::warn!(%error, "erased text is removed from the search index later");

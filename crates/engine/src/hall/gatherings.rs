@@ -1,4 +1,4 @@
-//! Context for the members of a new gathering: what is active on this server, and earlier messages
+//! Context for the members of a new gathering: the activity on this server, and earlier messages
 //! about its opening question.
 
 use std::collections::BTreeSet;
@@ -49,8 +49,9 @@ impl Hall {
         lines
     }
 
-    /// Returns earlier messages that share words with a question, within the caller's reach.
-    /// Messages with the most shared words come first, and of those the newest.
+    /// Returns lines about earlier messages that share words with a question, within the caller's
+    /// reach, at most five. Messages with the most shared words come first, and of those the
+    /// newest.
     pub(crate) async fn signals(&self, caller: &Caller, question: &str) -> Vec<String> {
         let mut found: Vec<(usize, Hit)> = Vec::new();
         for keyword in keywords(question) {
@@ -94,7 +95,7 @@ fn day(ts: Timestamp) -> String {
     ts.to_string().chars().take(10).collect()
 }
 
-/// Returns the words of a question that say most: the longest ones, each once.
+/// Returns the longest words of a question, without repetitions, at most six.
 fn keywords(question: &str) -> Vec<String> {
     let all: BTreeSet<String> = words(question)
         .into_iter()

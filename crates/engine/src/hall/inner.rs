@@ -96,6 +96,7 @@ impl Inner {
         Facts { budgets: self.budgets.facts(), ..here.facts(state, &[]) }
     }
 
+    /// Creates a conversation with a new id.
     pub(crate) async fn create(
         self: &Arc<Self>,
         name: String,
@@ -134,8 +135,8 @@ impl Inner {
         self.begin(&stream, StartMode::New, create, idempotency, owing).await
     }
 
-    /// Makes a stream live that is not in the log yet, and submits its first command, once for a
-    /// key.
+    /// Makes a new stream live, which is not in the log yet, and submits its first command. A
+    /// second call with the same key returns the answer of the first.
     pub(crate) async fn begin(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -145,7 +146,8 @@ impl Inner {
         owing: OwedItems,
     ) -> Result<Answer, HallError> {
         self.is_open()?;
-        // Looked up here too: a repeated request must not start a stream without events.
+        // The key is looked up before the stream is started, because a repeated request must not
+        // start a stream that stays without events.
         if let Some(idempotency) = &idempotency {
             let earlier = self.store.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
             if let Some(claim) = earlier {
@@ -159,6 +161,7 @@ impl Inner {
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
+    /// Submits a command. See [`crate::hall::Hall::submit`] for the errors.
     pub(crate) async fn submit(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -180,7 +183,8 @@ impl Inner {
             .await
     }
 
-    /// Commits deliveries of a stream, once for a key.
+    /// Commits deliveries of a stream without a command. A second call with the same key commits
+    /// nothing.
     pub(crate) async fn owe(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -191,7 +195,7 @@ impl Inner {
             .await
     }
 
-    /// Keeps the answer to a request for its key, as a claim of a stream.
+    /// Stores the answer to a request under its key, as a claim of a stream.
     pub(crate) async fn keep_answer(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -260,7 +264,8 @@ impl Inner {
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
-    /// Returns the flags of a conversation: from memory if it is live, otherwise loads it.
+    /// Returns the flags of a conversation. They are read without its task if it is live; otherwise
+    /// the conversation is loaded.
     pub(crate) async fn conversation_flags(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -296,7 +301,8 @@ impl Inner {
         self.enqueue(stream, request, StartMode::Existing(self.opened_at))
     }
 
-    /// Makes a stream live without checking that it exists.
+    /// Sends a request to a stream, and starts its task if it has none. Does not check that the
+    /// stream exists.
     pub(crate) fn enqueue(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -321,12 +327,12 @@ impl Inner {
             .abort_handle()
     }
 
-    /// Runs a task beside the conversations, until the process ends.
+    /// Runs a task in the background, until the process ends.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.spawn_abortable(task);
     }
 
-    /// Runs a task beside the conversations and returns a handle to abort it.
+    /// Runs a task in the background, and returns a handle to abort it.
     pub(crate) fn spawn_abortable(
         &self,
         task: impl Future<Output = ()> + Send + 'static,
@@ -345,7 +351,8 @@ impl Inner {
         }
     }
 
-    /// Sends a report of a turn to its stream, once for this key, and waits until it is committed.
+    /// Sends a report of a turn to its stream, and waits until it is committed. A second report
+    /// with the same key takes no effect.
     pub(crate) async fn keep_report(
         self: &Arc<Self>,
         key: &TurnKey,

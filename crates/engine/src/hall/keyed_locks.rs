@@ -1,11 +1,11 @@
-//! Locks by key: tasks with the same key run one at a time, others side by side.
+//! Locks by key: tasks with the same key run one at a time, and tasks with different keys together.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Mutex as AsyncMutex;
 
-/// Locks by key. A lock is dropped when its last holder releases it.
+/// Locks by key. A lock is dropped when its last holder has dropped it.
 #[derive(Default)]
 pub struct KeyedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
 

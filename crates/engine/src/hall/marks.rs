@@ -1,4 +1,4 @@
-//! Read marks: keeps the furthest position of each reader, and counts the messages after it.
+//! Read marks: stores the furthest position of each reader, and counts the messages after it.
 
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
@@ -28,8 +28,8 @@ impl Hall {
         Ok(UnreadCount { read, messages: before.first().map_or(0, |unread| unread.messages) })
     }
 
-    /// Returns the unread messages of a reader in each of these streams, in their order. Counts up
-    /// to [`UNREAD_MAX`].
+    /// Returns the read mark and the number of unread messages of a reader for each of these
+    /// streams, in their order. Counts up to [`UNREAD_MAX`].
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.

@@ -175,7 +175,8 @@ impl Metrics {
         }
     }
 
-    /// Counts the turns that these committed events ended, and logs each without its content.
+    /// Counts the turns that these committed events ended, and the turns skipped for a budget. Logs
+    /// each ended turn without its content.
     pub(crate) fn committed(
         &self,
         stream: &StreamId,
@@ -202,15 +203,16 @@ impl Metrics {
     }
 }
 
-/// Returns the runtime of a participant. Its names come from the registry, so there are few of
-/// them.
+/// Returns the runtime of a participant; `gone` for one that has left. The names of runtimes come
+/// from the registry, so there are few of them.
 fn runtime_of(state: &Conversation, participant: &ParticipantId) -> Runtime {
     state
         .participant(participant)
         .map_or(Runtime::new("gone"), |participant| participant.facts.runtime.clone())
 }
 
-/// The open turns of one conversation in the metrics. Dropping it subtracts them.
+/// The open turns of one conversation, as the metrics count them. Dropping this value subtracts
+/// them.
 pub(crate) struct OpenTurns {
     meters: Arc<Metrics>,
     counted: Vec<Runtime>,

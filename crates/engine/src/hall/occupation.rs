@@ -13,10 +13,10 @@ pub struct ShownOccupation {
     pub occupation: Occupation,
     /// The name of the participant.
     pub name: String,
-    /// The name of the participant whose turn comes before.
+    /// The name of the participant whose turn comes before this one's.
     pub waits_for_name: Option<String>,
     /// The session of this computer that the participant is.
     pub session: Option<SessionId>,
-    /// The conversation of the state, if it is another one.
+    /// The conversation in which the session has this state, if it is not this one.
     pub at: Option<StreamId>,
 }

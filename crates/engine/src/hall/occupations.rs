@@ -19,7 +19,7 @@ use crate::hall::occupation::ShownOccupation;
 use crate::ports::SessionId;
 use crate::sessions::session_of;
 
-/// Number of known conversations from which those are dropped that are not live.
+/// Number of known conversations above which those are dropped that are not live.
 const KNOWN_MAX: usize = 1024;
 
 /// The activities of sessions, by their ids.
@@ -37,7 +37,7 @@ struct BookPages {
     progress: HashMap<StreamId, BTreeMap<TurnNo, TurnProgress>>,
     /// Conversations that changed since the last round of telling.
     changed: BTreeSet<StreamId>,
-    /// True if a session changed since then.
+    /// True if a session changed since the last round of telling.
     sessions_changed: bool,
     known: BTreeMap<StreamId, KnownStates>,
 }
@@ -79,7 +79,7 @@ impl OccupationBook {
     /// Notes a sign of work on a turn.
     pub(crate) fn note_progress(&self, stream: &StreamId, turn: TurnNo, progress: TurnProgress) {
         let mut pages = self.lock();
-        // Most pieces of an answer follow another one, and change nothing.
+        // Most pieces of an answer follow another piece, and change nothing.
         let known = pages.progress.get(stream).and_then(|turns| turns.get(&turn));
         if known == Some(&progress) {
             return;
@@ -101,14 +101,14 @@ impl OccupationBook {
         streams.iter().for_each(|stream| drop(pages.progress.remove(stream)));
     }
 
-    /// Drops all that is known of a deleted conversation.
+    /// Drops the states and signs of work of a deleted conversation.
     pub(crate) fn forget(&self, stream: &StreamId) {
         let mut pages = self.lock();
         pages.progress.remove(stream);
         pages.known.remove(stream);
     }
 
-    /// Returns the signs of work on the open turns of a conversation, and drops the others.
+    /// Returns the signs of work on the running turns of a conversation, and drops all other signs.
     pub(crate) fn progress(&self, state: &Conversation) -> BTreeMap<TurnNo, TurnProgress> {
         let mut pages = self.lock();
         let Some(turns) = pages.progress.get_mut(state.stream()) else { return BTreeMap::new() };
@@ -120,12 +120,13 @@ impl OccupationBook {
         turns
     }
 
-    /// Keeps the states of a conversation.
+    /// Stores the states of a conversation.
     pub(crate) fn keep(&self, stream: &StreamId, own: Vec<OwnOccupation>) {
         self.lock().known.entry(stream.clone()).or_default().own = own;
     }
 
-    /// Takes the changed conversations. True if a session changed too.
+    /// Returns the changed conversations, and true if a session changed. Marks all of them as
+    /// unchanged.
     pub(crate) fn take_changed(&self) -> (BTreeSet<StreamId>, bool) {
         let mut pages = self.lock();
         (std::mem::take(&mut pages.changed), std::mem::take(&mut pages.sessions_changed))
@@ -139,7 +140,7 @@ impl OccupationBook {
     }
 
     /// Returns the states that changed since readers were told, and counts them as told. Looks at
-    /// the given conversations, and at all that have sessions.
+    /// the conversations of `changed`, and at all conversations with sessions.
     pub(crate) fn news(
         &self,
         changed: &BTreeSet<StreamId>,
@@ -175,6 +176,8 @@ impl OccupationBook {
 type BusySessions = BTreeMap<SessionId, Vec<(StreamId, Occupation)>>;
 
 impl BookPages {
+    /// Returns the states of the sessions that are at work in a conversation, with that
+    /// conversation.
     fn busy_sessions(&self) -> BusySessions {
         let mut busy = BusySessions::new();
         for (stream, known) in &self.known {
@@ -213,8 +216,8 @@ impl OwnOccupation {
         state.occupations(live).into_iter().zip(state.participants()).map(own).collect()
     }
 
-    /// Returns the state with that of the participant's session, if it is one. A session that is
-    /// not known has ended.
+    /// Returns the state as readers see it. The state of a session is its strongest state in all of
+    /// its conversations. A session that is not known has ended.
     fn shown(
         &self,
         stream: &StreamId,

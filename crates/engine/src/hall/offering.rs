@@ -15,13 +15,14 @@ use crate::runtime::agent::{Job, TurnKey};
 use crate::stream::hosting::at_computer;
 use crate::stream::remote_effects::MemberElsewhere;
 
-/// First and longest pause before an offer is owed again that the log could not take.
+/// First and longest pause before the insertion of an offer is tried again after the log refused
+/// it.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
 impl Inner {
-    /// Owes the offer of a turn, once. If it was owed before this server started, or before a
-    /// pause, it may not have been sent: its computer is asked for the turn's state, and what
-    /// follows is decided with the answer.
+    /// Inserts the offer of a turn as a delivery, only one time. If it was inserted before this
+    /// server started, or before a pause, it may not have been sent. Then the turn's computer is
+    /// asked for the turn's state, and the answer decides if the turn is offered again.
     pub(crate) async fn keep_offer(self: &Arc<Self>, key: TurnKey, to: MemberElsewhere) {
         let MemberElsewhere { computer, session } = to;
         let TurnKey { stream, turn, attempt } = key.clone();
@@ -34,7 +35,7 @@ impl Inner {
         }
     }
 
-    /// Owes a question for the state of a turn.
+    /// Inserts a question for the state of a turn as a delivery.
     async fn keep_probe(self: &Arc<Self>, key: &TurnKey, to: MemberElsewhere) {
         let MemberElsewhere { computer, session } = to;
         let probe = PostCommand::Probe { turn: key.turn, attempt: key.attempt, session };
@@ -42,8 +43,10 @@ impl Inner {
         self.owe_offered(key, probe, &computer, once).await;
     }
 
-    /// Owes anew what a computer has to hear of its turns: rows about them may have been lost on
-    /// either side, because a log was restored. A turn with an open row has it still.
+    /// Tells a computer again about the turns that were offered to it, because the rows about them
+    /// may have been lost on either side when a log was restored. A turn that has begun is asked
+    /// for, and a turn that has not begun is offered. Leaves out a turn with a row that is still to
+    /// be sent.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.
@@ -66,7 +69,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns the turns about which an open row for a computer offers or asks something.
+    /// Returns the turns for which a row to a computer is still to be sent: an offer, or a question
+    /// about the state.
     async fn owed_offers(&self, computer: &ComputerId) -> Result<BTreeSet<TurnKey>, HallError> {
         let (target, mut turns) = (Target::Computer(computer.clone()), BTreeSet::new());
         let mut rows = PendingDeliveries::of(&*self.store.outbox, &target);
@@ -81,7 +85,8 @@ impl Inner {
         Ok(turns)
     }
 
-    /// Reads the session of another computer that has a turn, and if the turn has begun.
+    /// Returns the session of another computer that has a turn, and true if the turn has begun.
+    /// `None` if the turn is over or the conversation is gone.
     async fn member_with(
         self: &Arc<Self>,
         key: &TurnKey,
@@ -94,8 +99,8 @@ impl Inner {
         }
     }
 
-    /// Owes a row about an offered turn, as soon as the log takes it. Returns `None` if the turn is
-    /// not offered any more, or its conversation is gone.
+    /// Inserts a row about an offered turn. If the log cannot take it, tries again after a pause.
+    /// Returns `None` if the turn is not offered any more, or the row was refused.
     async fn owe_offered(
         self: &Arc<Self>,
         key: &TurnKey,
@@ -123,7 +128,7 @@ impl Inner {
     }
 
     /// Returns the newest job of an offered turn, for its prompt. `None` if the turn is over, or
-    /// must not run now.
+    /// must not run now. Loads the conversation of the turn if necessary.
     ///
     /// # Errors
     /// [`HallError`] if the conversation cannot be read.
@@ -131,8 +136,8 @@ impl Inner {
         if let Some(job) = self.offers.job(key) {
             return Ok(Some(job));
         }
-        // A stream that is not live offers its turns once it is loaded. It is asked twice: by the
-        // second answer the work of the first look is done.
+        // A stream that is not live offers its turns when it is loaded. It is asked twice, because
+        // the work of its first look is done before the second answer.
         for _ in 0..2 {
             if !self.has_turn(&key.stream, key).await? {
                 return Ok(None);
@@ -141,6 +146,7 @@ impl Inner {
         Ok(self.offers.job(key))
     }
 
+    /// True if this attempt of a turn is open. False also if its conversation is gone.
     async fn has_turn(
         self: &Arc<Self>,
         stream: &StreamId,

@@ -1,8 +1,8 @@
-//! Requests of several steps that take effect once for their key: starting a session, linking,
+//! Requests of several steps that take effect only one time per key: starting a session, linking,
 //! closing.
 //!
 //! A command's key is a claim in the same append as its events. A request that also starts a
-//! program, or touches two conversations, has no single append. So its whole answer is kept as a
+//! program, or changes two conversations, has no single append. So its whole answer is stored as a
 //! claim when it is done, and other requests with the key wait until then.
 
 use std::future::Future;
@@ -15,9 +15,9 @@ use crate::hall::inner::Inner;
 use crate::stream::idempotency::{ANSWERED, IDEM, claim_key};
 
 impl Hall {
-    /// Runs `doing` once for a key. Repeats of the request within a day get the same answer, even
-    /// after a restart. A refused request may be tried again. The stream that `doing` returns keeps
-    /// the answer.
+    /// Runs `doing` only one time per key. Repeats of the request within a day get the same answer,
+    /// even after a restart. A refused request may be tried again. The answer is stored in the
+    /// stream that `doing` returns.
     ///
     /// # Errors
     /// Those of `doing`; [`HallError::KeyReused`] if the key was used for another request.
@@ -34,7 +34,7 @@ impl Hall {
         }
         let (stream, answer) = doing.await?;
         if let Err(error) = self.inner.keep_answer(&stream, key, answer.clone()).await {
-            // The request is done, so this is not an error. A repeat finds most of it done.
+            // The request is done, so this is not an error. A repeat finds most of it done already.
             tracing::warn!(%stream, %error, "the response to a request could not be stored for \
                                              its Idempotency-Key");
         }
@@ -43,8 +43,8 @@ impl Hall {
 }
 
 impl Hall {
-    /// Returns the event of an earlier request with this key, and its conversation. The fingerprint
-    /// is not compared.
+    /// Returns the event of an earlier request with this key, and its conversation. Does not check
+    /// that the earlier request was the same.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.
@@ -58,8 +58,8 @@ impl Hall {
 }
 
 impl Inner {
-    /// Returns the answer that was kept for a key; `None` if there is none. `KeyReused` if it
-    /// belongs to another request.
+    /// Returns the answer that was stored under a key; `None` if there is none. The error is
+    /// `KeyReused` if the answer belongs to another request.
     async fn answered(&self, key: &Idempotency) -> Result<Option<String>, HallError> {
         match self.store.log.claim(ANSWERED, &claim_key(key), self.now()).await? {
             Some(claim) if claim.fingerprint == key.fingerprint => Ok(Some(claim.outcome)),

@@ -1,4 +1,5 @@
-//! Messages to sessions of other computers, owed by a conversation of this one.
+//! Messages to sessions of other computers. A conversation of this computer commits each of them as
+//! a delivery.
 
 use std::sync::{Arc, Weak};
 
@@ -12,8 +13,9 @@ use crate::outbox::PostCommand;
 use crate::sessions::SessionError;
 
 impl Inner {
-    /// Returns the computer that a word for a session means, and the word without its name:
-    /// `builder@laptop` is `builder` on the computer that is called so.
+    /// Splits a word for a session into its computer and the rest: `builder@laptop` means `builder`
+    /// on the computer that this one calls `laptop`. A word without a computer means a session of
+    /// this computer.
     ///
     /// # Errors
     /// [`SessionError::Invalid`] if no computer has that name.
@@ -29,9 +31,9 @@ impl Inner {
         }
     }
 
-    /// Owes a message to a session of another computer, once for a key if there is one. A session
-    /// that sends it owes it at its own home, and waits for the end of the turn that answers it.
-    /// Returns the conversation that owes the message.
+    /// Commits a message to a session of another computer as a delivery. With a key, only the first
+    /// call does. A sending session commits it at its own home, and waits for the end of the turn
+    /// that answers it. Returns the conversation of the delivery.
     pub(crate) async fn post_message(
         self: &Arc<Self>,
         computer: &PairedComputer,
@@ -48,7 +50,7 @@ impl Inner {
             Some(session) => session.clone(),
             None => self.computers_stream().await?,
         };
-        // Before the row: the turn may end before this returns.
+        // The wait is stored before the row, because the turn may end before this function returns.
         if let Some(wait) = message.wait() {
             self.store.sessions.listen(&wait.target(&computer.id), &wait.waiter).await?;
         }

@@ -33,12 +33,12 @@ pub(crate) struct Presences(Mutex<PresenceTable>);
 #[derive(Default)]
 struct PresenceTable {
     streams: HashMap<StreamId, StreamPresences>,
-    /// Start of the server: clients cannot have come back before.
+    /// Start of the server. Clients cannot have come back before it.
     opened_at: Timestamp,
 }
 
 impl PresenceTable {
-    /// Returns a stream's presences, without times in the future.
+    /// Returns a stream's presences, after times in the future were set to `now`.
     fn stream(&mut self, stream: &StreamId, now: Timestamp) -> Option<&mut StreamPresences> {
         let attending = self.streams.get_mut(stream)?;
         attending.catch_up(now);
@@ -78,8 +78,8 @@ pub struct ParticipantPresence {
 }
 
 impl ParticipantPresence {
-    /// Returns the facts for a decision about a conversation: its remote clients, and those that
-    /// its command would invite.
+    /// Returns the facts for a decision about a conversation. They are about its remote clients,
+    /// and about the clients that its command would invite.
     pub(crate) fn facts(&self, state: &Conversation, brings: &[&str]) -> Facts {
         let agents = state.agents().filter(|agent| agent.answers_by_posting());
         let remote: Vec<_> = agents
@@ -147,15 +147,15 @@ fn is_fresh(presence: &Presence, now: Timestamp) -> bool {
 }
 
 impl StreamPresences {
-    /// Replaces times in the future by now. The clock was set back, and clients that have gone
-    /// would count as present until it catches up.
+    /// Replaces times in the future by now. They come from a clock that was set back. Clients that
+    /// have gone would count as present until the clock has reached such a time.
     fn catch_up(&mut self, now: Timestamp) {
         let noted = self.presences.values_mut().map(|presence| &mut presence.updated_at);
         noted.chain(self.left.values_mut()).for_each(|at| *at = now.min(*at));
     }
 
-    /// Returns the participants among those that `matters` selects: which are reachable, which of
-    /// them take turns, and which left a moment ago. `opened_at` is the start of the server.
+    /// Returns, of the participants that `matters` selects, the reachable ones, those of them that
+    /// take turns, and those that left a moment ago. `opened_at` is the start of the server.
     fn attendees(
         &self,
         now: Timestamp,
@@ -189,7 +189,7 @@ impl Presences {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a presence. `None` if the stream has too many already.
+    /// Notes a presence, and returns it. `None` if the stream has too many presences already.
     pub(crate) fn note(
         &self,
         stream: &StreamId,
@@ -269,8 +269,8 @@ impl Presences {
         connections.taking_turns += usize::from(takes_turns);
     }
 
-    /// Counts one open connection less. With the last one, notes the time, so that the participant
-    /// may come back to its turn.
+    /// Counts one open connection less. If it was the last one, notes the time, so that the
+    /// participant may come back to its turn.
     pub(crate) fn disconnect(
         &self,
         stream: &StreamId,
@@ -290,8 +290,8 @@ impl Presences {
         }
     }
 
-    /// Returns the attendees of a stream, without the agents that the server runs there: decisions
-    /// need the remote clients, and those that may be invited as such.
+    /// Returns the attendees of a stream, without the agents that the server runs in it. Decisions
+    /// need the remote clients, and the clients that may be invited.
     pub(crate) fn attendees(
         &self,
         stream: &StreamId,

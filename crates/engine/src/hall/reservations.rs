@@ -1,7 +1,7 @@
 //! Money that calls in progress may still cost. It is reserved before a call begins, so that calls
-//! which run side by side do not exceed a budget together. (`docs/decisions/0016-budgets.md`)
+//! that run at the same time do not exceed a budget together. (`docs/decisions/0016-budgets.md`)
 //!
-//! Reservations are only in memory: a restart finds no call in progress, and each turn that runs
+//! Reservations are only in memory. After a restart no call is in progress, and each turn that runs
 //! again reserves anew.
 
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ enum MoneyReply {
 pub struct TurnReservation {
     /// The conversation of the turn.
     pub stream: StreamId,
-    /// The turn for which it is reserved, or which waits.
+    /// The turn for which money is reserved, or the turn that waits.
     pub turn: TurnNo,
     /// The agent that the turn is charged to.
     pub agent: String,
@@ -74,8 +74,8 @@ pub struct Shortage {
 }
 
 impl CallReservation {
-    /// True if the reservation is charged to the budget of this owner. `own` is the conversation,
-    /// if the budget is its own.
+    /// True if the reservation is charged to the budget of this owner. `own` is the conversation to
+    /// which the budget belongs, if the owner is a conversation.
     fn is_from(&self, stream: &StreamId, owner: &BudgetOwner, own: &StreamId) -> bool {
         match owner {
             BudgetOwner::Hall => true,
@@ -93,8 +93,8 @@ impl Desk {
         from.fold((0, false), |(sum, _), (_, held)| (held.micros.saturating_add(sum), true))
     }
 
-    /// Decides about a call, with the budgets that have a limit of money and what was spent of
-    /// each.
+    /// Decides if a call may begin, waits or is refused. `limited` has the budgets with a limit of
+    /// money: the owner, the limit, the amount spent, and the end of the window.
     fn ask(
         &self,
         own: &StreamId,
@@ -111,8 +111,8 @@ impl Desk {
                 CallCost::AtMost { micros } => micros <= left,
                 CallCost::Unknown => left > 0,
             };
-            // A call may begin with what is left if no other call is charged to the budget: an
-            // estimate alone refuses no turn.
+            // If no other call is charged to the budget, a call may begin with the rest of the
+            // money, because an estimate alone refuses no turn.
             if !fits && is_used {
                 let micros = match cost {
                     CallCost::AtMost { micros } => micros - left,
@@ -132,7 +132,8 @@ impl Desk {
             most = Some(most.map_or(left, |most| most.min(left)));
         }
         let same_agent = |held: &CallReservation| held.account.agent == account.agent;
-        // One such call of an agent at a time, so that at most one passes the limit.
+        // An agent has only one call of unknown cost at a time, so that at most one passes the
+        // limit.
         if most.is_some() && cost == CallCost::Unknown && self.held.values().any(same_agent) {
             return MoneyReply::Wait(None);
         }
@@ -162,7 +163,7 @@ impl Reservations {
         }
     }
 
-    /// Releases the reservations of a stream that is no longer live here.
+    /// Releases the reservations of a stream that is not live in this process any more.
     pub(crate) fn drop_stream(&self, stream: &StreamId) {
         self.desk().held.retain(|(of, _), _| of != stream);
         self.changed.notify_waiters();
@@ -194,8 +195,8 @@ impl Reservations {
         held.chain(waiting).collect()
     }
 
-    /// Returns the money reserved from a budget. `own` is the conversation, if the budget is its
-    /// own.
+    /// Returns the money reserved from a budget. `own` is the conversation to which the budget
+    /// belongs, if the owner is a conversation.
     pub(crate) fn reserved(&self, owner: &BudgetOwner, own: &StreamId) -> u64 {
         self.desk().reserved(owner, own).0
     }
@@ -211,7 +212,7 @@ pub(crate) struct TurnPayer {
     pub(crate) own: Arc<Mutex<WindowTotals>>,
 }
 
-/// A turn that waits for money, until this is dropped.
+/// A turn that may wait for money. Dropping this value ends its wait.
 struct QueuedTurn<'a> {
     reservations: &'a Reservations,
     key: (StreamId, TurnNo),
@@ -224,9 +225,10 @@ impl Drop for QueuedTurn<'_> {
 }
 
 impl TurnPayer {
-    /// Reserves the maximum cost of a call, or what is left if no other call is charged to that
-    /// budget. Waits while the end of another call may leave enough. Returns the reserved amount;
-    /// `None` if no budget of money applies, or if the maximum cost is unknown.
+    /// Reserves the maximum cost of a call. If a budget has less money, and no other call is
+    /// charged to it, reserves the rest of the money. Waits while the end of another call may leave
+    /// enough. Returns the reserved amount; `None` if the call costs nothing, if no budget of money
+    /// applies, or if the maximum cost is unknown.
     ///
     /// # Errors
     /// `over_budget` if the budget is spent and no call in progress can leave any of it.
@@ -243,7 +245,8 @@ impl TurnPayer {
         loop {
             let changed = self.reservations.changed.notified();
             tokio::pin!(changed);
-            // Registered before `ask`, so that a change between `ask` and the wait is not missed.
+            // The wait is registered before `ask`, so that a change between `ask` and the wait is
+            // not missed.
             changed.as_mut().enable();
             match self.ask(&place, cost) {
                 MoneyReply::Begin(most) => {
@@ -262,11 +265,12 @@ impl TurnPayer {
         }
     }
 
-    /// Asks for money for a call, and notes the reply: a reservation if the call may begin, or the
-    /// turn among those that wait. A refusal leaves no note.
+    /// Asks for money for a call, and notes the reply. If the call may begin, it has a reservation.
+    /// If it has to wait, the turn is among those that wait. A refusal leaves no note.
     fn ask(&self, place: &(StreamId, TurnNo), cost: CallCost) -> MoneyReply {
         let now = self.clock.now();
-        // Locked before the budgets are read, so that no reservation ends between the two sums.
+        // The lock comes before the budgets are read, so that no reservation ends between the two
+        // sums.
         let mut desk = self.reservations.desk();
         let limited = self.limited(now);
         let reply = desk.ask(&place.0, &self.account, cost, &limited);
@@ -286,8 +290,8 @@ impl TurnPayer {
         reply
     }
 
-    /// Returns the budgets with a limit of money: the limit, the amount spent, and the end of the
-    /// window.
+    /// Returns the budgets of the turn that have a limit of money: the owner, the limit, the amount
+    /// spent, and the end of the window.
     fn limited(&self, now: Timestamp) -> Vec<(BudgetOwner, u64, u64, Timestamp)> {
         let owners = [
             BudgetOwner::Conversation,

@@ -30,8 +30,8 @@ const COMES_WITHIN: Duration = Duration::from_secs(5);
 /// Residents that get a handle to their hall.
 #[async_trait]
 pub trait MoveIn: Residents {
-    /// Takes up the sessions that were left when the server stopped. Called once, before all other
-    /// methods.
+    /// Continues the sessions that lived when the server stopped. The hall calls this one time,
+    /// before all other methods.
     ///
     /// # Errors
     /// [`HallError`] if they cannot be read; the hall is not opened then.
@@ -100,7 +100,7 @@ impl ResidentHall {
         self.0.create(name, policy, by, key).await
     }
 
-    /// Creates a conversation together with deliveries, each of which is made once.
+    /// Creates a conversation together with deliveries, which are committed with its first event.
     ///
     /// # Errors
     /// [`HallError`]; neither the conversation nor a delivery was created then.
@@ -115,8 +115,8 @@ impl ResidentHall {
         self.0.create_owing(name, policy, by, key, owed).await
     }
 
-    /// Registers the delivery handler for targets of this kind. Existing deliveries to them are
-    /// made as well.
+    /// Registers the handler that makes deliveries to targets of this kind, including deliveries
+    /// that wait already.
     ///
     /// # Errors
     /// [`LogError`] if the deliveries cannot be read.
@@ -136,8 +136,8 @@ impl ResidentHall {
     /// Submits a command. The answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace. After any other error nothing
-    /// was decided.
+    /// [`HallError`]. After `Rejected` the words may be in the trace. After `Failed` the outcome is
+    /// unknown, and a retry with the same key tells it. After any other error nothing was decided.
     pub async fn submit(
         &self,
         stream: &StreamId,
@@ -155,8 +155,8 @@ impl ResidentHall {
         self.0.delete(stream, Actor::human(ParticipantId::moothall())).await.map(drop)
     }
 
-    /// Submits a command together with deliveries. They are committed with its events and each is
-    /// made once.
+    /// Submits a command together with deliveries. They are committed with its events. If the
+    /// command is retried with its key, no delivery is committed a second time.
     ///
     /// # Errors
     /// [`HallError`], as for [`ResidentHall::submit`]. After an error no delivery is committed.
@@ -170,7 +170,8 @@ impl ResidentHall {
         self.0.submit_owing(stream, command, key, OwedItems { hops: 0, owed }).await
     }
 
-    /// Commits deliveries of a stream, once for a key.
+    /// Commits deliveries of a stream without a command. A second call with the same key commits
+    /// nothing.
     ///
     /// # Errors
     /// [`HallError`], as for [`ResidentHall::submit`]. After an error no delivery is committed.
@@ -202,8 +203,8 @@ impl ResidentHall {
         self.0.offered(key).await
     }
 
-    /// Owes anew what a computer has to hear of its turns, because a log was restored: rows about
-    /// them may have been lost.
+    /// Tells a computer again about the turns that were offered to it, because a log was restored
+    /// and the rows about these turns may have been lost.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.
@@ -224,8 +225,8 @@ impl ResidentHall {
         self.0.computers.get().and_then(Weak::upgrade)
     }
 
-    /// Returns the command of a session, or of a participant in it, for a conversation; `None` if
-    /// it is not a member there.
+    /// Returns the command for a conversation that a session, or a participant in it, has to give.
+    /// `None` if it is not a member of the conversation.
     ///
     /// # Errors
     /// [`HallError`] if the stream does not exist or cannot be read.
@@ -237,8 +238,8 @@ impl ResidentHall {
         self.0.command_in(stream, command).await
     }
 
-    /// Waits until a conversation is as the closure wants it, for some seconds at most. Returns
-    /// true if it came about.
+    /// Waits until the closure is true of a conversation, for five seconds at most. Returns true if
+    /// it became true.
     ///
     /// # Errors
     /// [`HallError`] if the stream does not exist or cannot be read.
@@ -269,7 +270,7 @@ impl ResidentHall {
         tokio::time::timeout(COMES_WITHIN, wait).await.unwrap_or(Ok(false))
     }
 
-    /// Returns the computer that a word for a session means, and the word without its name.
+    /// Splits a word for a session into the computer that it names and the rest of the word.
     ///
     /// # Errors
     /// [`SessionError::Invalid`] if no computer has that name.
@@ -277,8 +278,9 @@ impl ResidentHall {
         self.0.meaning(word)
     }
 
-    /// Owes a message to a session of another computer, once for a key. A session that sends it
-    /// waits for the end of the turn that answers it.
+    /// Commits a message to a session of another computer as a delivery. With a key, only the first
+    /// call does. A sending session waits for the end of the turn that answers it. Returns the
+    /// conversation of the delivery.
     ///
     /// # Errors
     /// [`HallError`], as for [`ResidentHall::owe`].
@@ -352,8 +354,8 @@ impl ResidentHall {
         self.0.notify(&key.stream, Box::new(TurnNotice::Report(key.clone(), report, None)));
     }
 
-    /// Sends the result of a turn to its stream, once for this key, and waits until it is
-    /// committed.
+    /// Sends the result of a turn to its stream, and waits until it is committed. A second report
+    /// with the same key takes no effect.
     ///
     /// # Errors
     /// [`HallError`], as for [`ResidentHall::submit`].
@@ -373,7 +375,7 @@ impl ResidentHall {
         self.0.occupations.note_sessions();
     }
 
-    /// Runs a task beside the conversations, until the process ends.
+    /// Runs a task in the background, until the process ends.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(task);
     }

@@ -1,4 +1,4 @@
-//! Deletes archived conversations that are old enough, as configured.
+//! Deletes archived conversations whose newest event is older than the configuration allows.
 
 use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -21,8 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(3600);
 const LOOK_PAGE: usize = 500;
 
 impl Hall {
-    /// Deletes archived conversations from now on when their newest event reaches this age; `None`
-    /// deletes none. Conversations that live sessions need are kept.
+    /// Sets the age at which archived conversations are deleted from now on, counted from their
+    /// newest event. `None` deletes none. Conversations that live sessions need stay.
     pub fn set_retention(&self, age: Option<Millis>) {
         let inner = Arc::downgrade(&self.inner);
         let looking = age.map(|age| self.inner.spawn_abortable(look(inner, age)));
@@ -30,8 +30,8 @@ impl Hall {
         before.iter().for_each(AbortHandle::abort);
     }
 
-    /// Deletes the archived conversations whose newest event has reached this age. Returns their
-    /// number.
+    /// Deletes the archived conversations whose newest event has reached this age, apart from those
+    /// that live sessions need. Returns the number of deleted conversations.
     ///
     /// # Errors
     /// [`HallError`] if they cannot be listed.
@@ -40,8 +40,8 @@ impl Hall {
     }
 }
 
-/// Deletes conversations that are old enough, at once and then every hour, as long as the hall
-/// lives. Skips a time at which the clock is in doubt.
+/// Deletes conversations that are old enough, immediately and then every hour while the hall lives.
+/// Skips a look while the clock is in doubt.
 async fn look(hall: Weak<Inner>, age: Millis) {
     loop {
         let Some(hall) = hall.upgrade() else { return };
@@ -69,8 +69,8 @@ impl Inner {
         self.retention.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`Hall::delete_outlived`], page by page. Conversations that live sessions need are kept;
-    /// one that cannot be deleted is only logged.
+    /// Does the work of [`Hall::delete_outlived`], page by page. A conversation that cannot be
+    /// deleted is only logged.
     async fn delete_outlived(self: &Arc<Self>, age: Millis) -> Result<usize, HallError> {
         let (mut deleted, mut after) = (0, None);
         loop {

@@ -14,7 +14,7 @@ use crate::ports::{Hits, ListFilter, SearchRequest};
 /// Maximum number of conversations that the names of one query may match.
 const STREAMS_MAX: usize = 100;
 
-/// The reason for which a search failed.
+/// The reason why a search failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SearchError {
     /// No conversation has this id or name.
@@ -32,8 +32,8 @@ pub enum SearchError {
 }
 
 impl Hall {
-    /// Searches messages, the newest first. A page holds at most `limit` hits, fewer if this viewer
-    /// may not see some. `cursor` is the `next` of the page before.
+    /// Searches messages, the newest first. A page holds at most `limit` hits, and fewer if this
+    /// viewer may not see some of them. `cursor` is the `next` of the previous page.
     ///
     /// # Errors
     /// [`SearchError`] if the query names a conversation that does not exist, or the log cannot be

@@ -70,9 +70,9 @@ pub(crate) struct Services {
     pub(crate) meters: Arc<Metrics>,
     pub(crate) residents: Arc<dyn Residents>,
     pub(crate) copiers: Copiers,
-    /// The channels, once they are opened.
+    /// The channels; empty before they are opened.
     pub(crate) channels: OnceLock<Weak<dyn ChannelDirectory>>,
-    /// The other computers, once they are opened.
+    /// The other computers; empty before they are opened.
     pub(crate) computers: OnceLock<Weak<dyn ComputerDirectory>>,
     /// The turns that are offered to sessions of other computers.
     pub(crate) offers: Arc<Offers>,
@@ -162,7 +162,7 @@ impl Services {
         Some(presence)
     }
 
-    /// Notifies listeners of agents that entered or left a stream of a task.
+    /// Notifies listeners of agents that entered or left a stream of a task, or its management.
     pub(crate) fn tell_of_memberships(
         &self,
         stream: &StreamId,

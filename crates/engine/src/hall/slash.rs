@@ -19,7 +19,7 @@ use crate::hall::Hall;
 pub(crate) enum Step {
     /// Answer with this text.
     Tell(String),
-    /// Answer with the reasons for which agents were asked about the latest message.
+    /// Answer with the agents that were asked about the latest message, and the reasons.
     Why,
     /// Submit this command, then answer with this text.
     Do(Box<ClientCommand>, String),
@@ -41,8 +41,8 @@ impl Hall {
         self.step(stream, by, slash).await
     }
 
-    /// Turns a parsed slash command into the step to take. Submits nothing; reads the conversation
-    /// to resolve names.
+    /// Turns a parsed slash command into the step to take. Submits nothing, and reads the
+    /// conversation to resolve names.
     async fn step(&self, stream: &StreamId, by: Actor, slash: Slash) -> Result<Step, HallError> {
         let one = |control: Control, text: String| controls(by.clone(), vec![control], text);
         Ok(match slash {
@@ -105,8 +105,8 @@ impl Hall {
         })
     }
 
-    /// Makes a message that these participants answer, one after the other. Without a text, the
-    /// message only mentions them. (Ruling 17.)
+    /// Makes a message that asks these participants, which answer one after the other. Without a
+    /// text, the message only mentions them. (Ruling 17.)
     async fn ask(
         &self,
         stream: &StreamId,
@@ -141,7 +141,7 @@ impl Hall {
         self.view(stream, meant).await?
     }
 
-    /// Resolves a text that contains only names.
+    /// Resolves a text that contains only names. Returns an error if it has other words.
     async fn names_all(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
         let CommandNames { participants, rest } = self.names_in(stream, names).await?;
         if rest.is_empty() {
@@ -169,7 +169,7 @@ impl Hall {
     }
 
     /// Resolves a text that names exactly one participant. Returns an error if it names several, or
-    /// has other words behind the name.
+    /// has other words after the name.
     async fn resolve_participant(
         &self,
         stream: &StreamId,
@@ -183,7 +183,8 @@ impl Hall {
         }
     }
 
-    /// Invites a client. For a participant that is here already, changes only the given fields.
+    /// Makes the step that invites a client. If the participant is in the conversation already, the
+    /// step changes the given fields of its profile; without fields, it only says so.
     async fn invite(
         &self,
         stream: &StreamId,
@@ -239,9 +240,10 @@ impl Hall {
             .await
     }
 
-    /// Makes the step of `/group create`: sets the group policy and invites the named agents that
-    /// are not here yet. All other agents stay, and the answer lists them. Rejects the command in a
-    /// chat that has a group: its members would not expect another one.
+    /// Makes the step of `/group create`. It sets the group policy and invites the named agents
+    /// that are not in the conversation yet. All other agents stay, and the answer lists them.
+    /// Rejects the command in a conversation that is bound to a chat and is a group already,
+    /// because its members would not expect another one.
     async fn create_group(
         &self,
         stream: &StreamId,
@@ -353,7 +355,7 @@ fn policy_named(name: &str) -> Result<PolicyName, HallError> {
     name.parse().map_err(|_| bad_command(&format!("The policies are {}.", policies())))
 }
 
-/// Asks back about an ambiguous name, or rejects an unknown one.
+/// Returns the question about an ambiguous name, or the error for an unknown one.
 fn unclear(unclear: NameError) -> HallError {
     match unclear {
         NameError::Nobody(name) => nobody(&name, None),

@@ -22,14 +22,14 @@ use crate::hall::reservations::TurnReservation;
 use crate::ports::{LogError, UsageSum, UsageWanted};
 use crate::stream::load::charges_up_to;
 
-/// Number of streams that are counted at once while the ledger is new.
+/// Number of streams that are counted together while the ledger is new.
 const COUNTED_AT_ONCE: usize = 16;
 /// Pauses in minutes before the streams are counted that could not be read. After the last one,
 /// they wait for the next start of the server.
 const COUNTED_AGAIN_MINUTES: [u64; 4] = [1, 4, 16, 64];
 
 impl Inner {
-    /// Restores what was spent before the hall was opened.
+    /// Restores the raises, and the amounts that were spent on this day before the hall was opened.
     pub(crate) async fn restore_budgets(self: &Arc<Self>) -> Result<(), LogError> {
         let ledger = &self.store.ledger;
         let now = self.now();
@@ -43,8 +43,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Counts what was appended before the ledger existed, stream after stream. Streams that cannot
-    /// be read at present are counted later.
+    /// Counts the turns that were appended before the ledger existed. Streams that cannot be read
+    /// at present are tried again after pauses of 1, 4, 16 and 64 minutes.
     pub(crate) async fn count_old_turns(hall: Weak<Inner>) {
         let mut pauses = COUNTED_AGAIN_MINUTES.into_iter();
         while let Err(error) = Self::count_all(&hall).await {
@@ -57,7 +57,7 @@ impl Inner {
     /// Counts every stream that can be read.
     ///
     /// # Errors
-    /// The error of one of the streams that are left.
+    /// The error of one of the streams that could not be read, or of the ledger.
     async fn count_all(hall: &Weak<Inner>) -> Result<(), HallError> {
         let mut left = BTreeMap::new();
         while let Some(hall) = hall.upgrade()
@@ -69,7 +69,7 @@ impl Inner {
     }
 
     /// Counts some streams, and adds those that cannot be read at present to `left`. Returns the
-    /// number of streams that it has tried.
+    /// number of streams that it has tried, which is 0 after the last one.
     async fn count_some(
         &self,
         left: &mut BTreeMap<StreamId, HallError>,
@@ -91,7 +91,8 @@ impl Inner {
         Ok(streams.len())
     }
 
-    /// Returns the charges of a stream from before the ledger existed.
+    /// Returns the charges of a stream from before the ledger existed. A stream that can never be
+    /// read has none.
     ///
     /// # Errors
     /// The stream cannot be read at present.
@@ -100,7 +101,8 @@ impl Inner {
             Err(error) if !may_pass(&error) => {
                 tracing::warn!(%stream, %error, "the cost of a conversation's turns cannot be \
                                                  counted");
-                // Counted without charges: the ledger would return the stream for ever.
+                // The stream is counted without charges, because otherwise the ledger would return
+                // it for ever.
                 Ok(Vec::new())
             }
             result => result,
@@ -126,8 +128,8 @@ impl Hall {
         self.inner.budgets.book().budgets.currency.clone()
     }
 
-    /// Replaces the limits. What was spent in the current hour and day counts against the new ones,
-    /// and raises stay.
+    /// Replaces the limits. The amounts spent in the current hour and day count against the new
+    /// limits, and raises stay.
     pub fn replace_budgets(&self, config: &BudgetsConfig) {
         self.inner.budgets.replace(config, self.now());
         self.inner.reservations.look_again();
@@ -152,8 +154,8 @@ impl Hall {
         self.inner.reservations.list()
     }
 
-    /// Raises the limits of a budget that does not belong to one conversation, for a time. The
-    /// raise survives a restart, and is recorded in the audit log.
+    /// Raises the limits of a budget for a time. The budget is not a conversation's own. The raise
+    /// survives a restart, and is recorded in the audit log.
     ///
     /// # Errors
     /// [`HallError::Rejected`] if the budget has no limit to raise or the raise is invalid; others

@@ -32,17 +32,19 @@ impl Inner {
         }
     }
 
+    /// Tells the listeners the states that changed since the last round, of live conversations
+    /// only.
     async fn tell_changed_states(self: &Arc<Self>, book: &OccupationBook) {
         let (changed, sessions_changed) = book.take_changed();
         book.keep_live(|| self.directory.live());
-        // Without a listener, the signs of ended turns would stay.
+        // Without a listener no states are computed, so the signs of ended turns would stay.
         if self.changes.receiver_count() == 0 {
             return book.drop_progress(&changed);
         }
         for stream in &changed {
             self.learn_states_if_live(stream).await;
         }
-        // An earlier round may have taken the change. Nothing is to tell then.
+        // An earlier round may have told the change already. Then there is nothing to tell.
         if changed.is_empty() && !sessions_changed {
             return;
         }
@@ -51,7 +53,7 @@ impl Inner {
         }
     }
 
-    /// Computes the states of a conversation that is live. Telling loads no conversation.
+    /// Computes the states of a conversation if it is live. Telling loads no conversation.
     async fn learn_states_if_live(self: &Arc<Self>, stream: &StreamId) {
         if self.directory.live_flags(stream).is_some()
             && let Err(error) = self.learn_states(stream).await
@@ -60,7 +62,7 @@ impl Inner {
         }
     }
 
-    /// Computes the states of a conversation, and keeps them.
+    /// Computes the states of a conversation, and stores them in the book.
     async fn learn_states(self: &Arc<Self>, stream: &StreamId) -> Result<(), HallError> {
         let (inner, now) = (self.clone(), self.now());
         let own = self.view(stream, move |state| {
@@ -83,8 +85,8 @@ impl Inner {
         Ok(self.occupations.shown(stream, &self.session_works()))
     }
 
-    /// Returns the states of the participants of all conversations in which something runs or
-    /// waits for a person, and of the homes of busy sessions, within `reach`.
+    /// Returns the states of the participants of conversations within `reach`: those in which
+    /// something runs or waits for a person, and the homes of busy sessions.
     pub(crate) async fn states_at_work(
         self: &Arc<Self>,
         reach: impl Fn(&StreamId) -> bool,
@@ -95,7 +97,7 @@ impl Inner {
         let homes = works.iter().filter(|(_, one)| is_busy(one.work)).map(|(id, _)| id.clone());
         let streams: BTreeSet<StreamId> = marked.chain(homes).filter(|one| reach(one)).collect();
         for stream in &streams {
-            // A conversation that was deleted meanwhile must not hide the others.
+            // A conversation that was deleted in the meantime must not hide the others.
             if let Err(error) = self.learn_states(stream).await {
                 tracing::debug!(%stream, %error, "the states of a conversation are not shown");
             }

@@ -38,7 +38,7 @@ pub(crate) struct StreamHandle {
     pub(crate) board: Arc<Board>,
 }
 
-/// The result of sending.
+/// The result of handing a message to a live stream.
 pub(crate) enum HandOver<T> {
     /// The task has the message.
     Yes,
@@ -58,7 +58,7 @@ pub(crate) struct Directory {
 struct Streams {
     live: HashMap<StreamId, Mailbox>,
     opened: u64,
-    /// True if the hall was dropped: no task starts any more.
+    /// True if the hall was dropped. No task starts then.
     closed: bool,
 }
 
@@ -118,8 +118,8 @@ impl Directory {
         streams.open(stream, None, Some(notice), start);
     }
 
-    /// Removes a mailbox from the directory, if it is still the stream's. After that no message
-    /// can reach it.
+    /// Removes a mailbox from the directory, if the stream has no newer one. After that no message
+    /// can reach the mailbox.
     pub(crate) fn leave(&self, stream: &StreamId, number: u64) {
         let mut streams = self.lock();
         if streams.live.get(stream).is_some_and(|mailbox| mailbox.number == number) {
@@ -127,8 +127,8 @@ impl Directory {
         }
     }
 
-    /// Removes a mailbox from the directory, unless a message or a listener is waiting. True if
-    /// none is.
+    /// Removes a mailbox from the directory if no message and no listener waits. Returns true if
+    /// none waits.
     pub(crate) fn leave_if_idle(&self, stream: &StreamId, handle: &StreamHandle) -> bool {
         let mut streams = self.lock();
         let idle =
@@ -180,7 +180,7 @@ impl Streams {
         match mailbox.requests.try_send(request) {
             Ok(()) => HandOver::Yes,
             Err(TrySendError::Full(_)) => HandOver::Full,
-            // The task has panicked; the next request starts a new one.
+            // The task has panicked. The caller gets the request back and starts a task with it.
             Err(TrySendError::Closed(request)) => HandOver::Absent(request),
         }
     }

@@ -1,7 +1,7 @@
 //! Rows of other computers, taken by streams of this hall. (decisions/0053)
 //!
-//! Each row is one request, and its mark moves in the append of that request. A row whose
-//! stream is gone is taken by the conversation of the computers.
+//! Each row is one request, and its mark moves in the append of that request. If the stream of a
+//! row is gone, the conversation of the computers takes the row.
 
 use std::sync::Arc;
 
@@ -29,9 +29,10 @@ pub struct TakenRow {
     pub stream: Option<StreamId>,
     /// The work of the row.
     pub wanted: ItemBody,
-    /// The key under which it takes effect once, if the mark alone does not ensure that.
+    /// The idempotency key, if the mark alone does not ensure that the row takes effect only one
+    /// time.
     pub once: Option<Idempotency>,
-    /// Deliveries to insert with its append.
+    /// Deliveries to insert with the append of the row.
     pub owing: OwedItems,
     /// The mark of the row.
     pub taking: Taking,
@@ -52,7 +53,7 @@ impl TakenRow {
 
 impl Inner {
     /// Takes rows of one channel in their order, each in the append of a stream. Consecutive rows
-    /// of one stream are decided together; the next stream gets its rows once these are committed.
+    /// of one stream are submitted together. The next stream gets its rows when these are answered.
     ///
     /// Returns a verdict for each row up to the first that was not taken
     /// ([`counts_as_taken`]). That row and all later ones have
@@ -76,7 +77,7 @@ impl Inner {
     }
 
     /// Takes the rows of one stream. If the stream is gone, the conversation of the computers takes
-    /// them, and owes their refusals.
+    /// them, and sends their refusals.
     async fn take_run(
         self: &Arc<Self>,
         stream: Option<StreamId>,
@@ -107,8 +108,8 @@ impl Inner {
         }
     }
 
-    /// Submits rows to a stream in their order, before the first is answered. After an error of the
-    /// queue the rest is not submitted.
+    /// Submits rows to a stream in their order, without waiting for the answers in between. If the
+    /// queue refuses a row, the rest is not submitted.
     async fn submit_rows(self: &Arc<Self>, stream: &StreamId, rows: Vec<TakenRow>) -> Vec<Verdict> {
         let (mut answers, mut failed) = (Vec::new(), None);
         for row in rows {
@@ -130,6 +131,7 @@ impl Inner {
         verdicts
     }
 
+    /// Sends a submission to a stream if the hall still accepts commands.
     async fn send_open(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -139,8 +141,8 @@ impl Inner {
         self.send(stream, Request::Submit(Box::new(submitted))).await
     }
 
-    /// Returns the conversation of the computers. It is made when its first row comes, and again if
-    /// people archive or delete it.
+    /// Returns the conversation of the computers. Makes it if there is none, or if people archived
+    /// or deleted it.
     ///
     /// # Errors
     /// [`HallError`] if it cannot be read or made. If the process dies between its two appends, an

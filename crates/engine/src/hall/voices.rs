@@ -1,5 +1,5 @@
-//! Recent words of agents in all conversations of a hall. They are only in memory: a restart
-//! forgets the count of unprompted ones. A hold is in the state of its conversation.
+//! Recent words of agents in all conversations of a hall. They are only in memory, so a restart
+//! forgets the count of unprompted words. A hold is in the state of its conversation.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

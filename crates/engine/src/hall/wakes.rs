@@ -12,7 +12,8 @@ use crate::stream::mail::Request;
 
 /// Maximum pause between looks, because the wake of a stream can change without a notification.
 const LOOK_MAX: Millis = Millis::from_secs(60);
-/// Minimum pause between looks: live streams handle their wakes themselves.
+/// Minimum pause between looks. Shorter pauses are useless, because live streams handle their wakes
+/// themselves.
 const LOOK_MIN: Millis = Millis::from_secs(1);
 
 /// Loads the streams whose wake is due.
@@ -25,7 +26,7 @@ pub(crate) async fn load_due(hall: &std::sync::Arc<Inner>) -> Result<(), LogErro
     Ok(())
 }
 
-/// Loads streams when their wakes are due, while the hall is open.
+/// Loads streams when their wakes are due, while the hall is open. Also drops old presences.
 pub(crate) async fn watch(hall: Weak<Inner>) {
     loop {
         let Some(pause) = next_look(&hall).await else { return };

@@ -1,5 +1,5 @@
 //! The checksum chain of a stream. Each link covers the link before it, the position, the time, the
-//! envelope and the hash of the body. An erased body leaves its hash behind, so the chain stays
+//! envelope and the hash of the body. If a body is erased, its hash stays, so the chain stays
 //! intact.
 
 use moothall_kernel::ids::{Seq, StreamId};
@@ -7,7 +7,7 @@ use moothall_kernel::time::Timestamp;
 
 use crate::ports::Snapshot;
 
-/// Bytes kept of a hash: enough to detect damage, and the log's owner is not the adversary.
+/// Stored bytes of a hash. They are enough to detect damage; the log's owner is not the adversary.
 const KEPT: usize = 16;
 
 /// The hash of a body.
@@ -46,7 +46,7 @@ impl ChainLink {
     pub fn next(self, seq: Seq, ts: Timestamp, envelope: &[u8], body: Option<BodyHash>) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0).update(&seq.0.to_le_bytes()).update(&ts.millis().to_le_bytes());
-        // The length separates the envelope from the body's hash, which may be absent.
+        // The length separates the envelope from the body's hash, because the hash may be absent.
         hasher.update(&(envelope.len() as u64).to_le_bytes()).update(envelope);
         if let Some(body) = body {
             hasher.update(&body.0);

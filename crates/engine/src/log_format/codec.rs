@@ -1,5 +1,5 @@
-//! The encoding of an event: an envelope in JSON, and beside it the body, so that the body can be
-//! erased.
+//! The encoding of an event: an envelope in JSON, and the body apart from it, so that the body can
+//! be erased.
 
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;

@@ -1,11 +1,11 @@
-//! The stored numbers of the states of deliveries: one that was given out never changes.
+//! The stored numbers of the states of deliveries. The number of a state never changes.
 
 use strum::VariantArray;
 
 use crate::ports::DeliveryState;
 
-/// Returns the stored number of a delivery's state. Numbers below 4 are not settled, which an index
-/// relies on.
+/// Returns the stored number of a delivery's state. States with numbers below 4 are not settled,
+/// and an index relies on that.
 pub const fn code_of(state: DeliveryState) -> i64 {
     match state {
         DeliveryState::Pending => 0,

@@ -1,6 +1,5 @@
-//! The storage format of all durable logs, whatever their database: envelope and body of an event,
-//! its checksum, the numbers of states, and verification. Each database can read the events of
-//! another.
+//! The storage format of all durable logs, in every database: envelope and body of an event, its
+//! checksum, the numbers of states, and verification. Each database can read the events of another.
 
 pub mod codec;
 mod chain;

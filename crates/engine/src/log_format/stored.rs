@@ -38,7 +38,7 @@ pub struct StoredEvent<'a> {
     pub envelope: &'a [u8],
     /// The body, if it has one that was not erased.
     pub body: Option<&'a [u8]>,
-    /// The hash of the body, if that was erased.
+    /// The hash of the body, if the body was erased.
     pub erased: Option<&'a [u8]>,
     /// The stored link of the chain at this event.
     pub link: &'a [u8],
@@ -50,7 +50,8 @@ impl StoredEvent<'_> {
         self.envelope.len() + self.body.map_or(0, <[u8]>::len)
     }
 
-    /// Verifies the event against its stored link, and returns that link.
+    /// Verifies the event against the position that it should have and its stored link. `before` is
+    /// the link of the event before it. Returns the event's link.
     ///
     /// # Errors
     /// The damage, as the end of a sentence.
@@ -68,7 +69,7 @@ impl StoredEvent<'_> {
         fits.then_some(link).ok_or("its checksum does not match")
     }
 
-    /// Adds the event to a page, or notes there that its kind is from a newer version.
+    /// Adds the event to a page. If its kind is from a newer version, notes this in the page.
     ///
     /// # Errors
     /// The damage, as text.

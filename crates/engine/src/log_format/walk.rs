@@ -22,8 +22,8 @@ impl<'a> Walk<'a> {
     pub fn new(listed: &'a ListedStream, snapshot: Option<&'a Snapshot>) -> Self {
         // A snapshot of another version is never loaded, so its content does not matter.
         let snapshot = snapshot.filter(|snapshot| snapshot.version == STATE_VERSION);
-        // Any state will do for an unknown kind of stream: its events are unknown to this version
-        // too. The same holds for a deleted stream, of which only the end is left.
+        // Any state will do for an unknown kind of stream, because this version does not know its
+        // events either. The same holds for a deleted stream, of which only the end is left.
         let state = Aggregate::new(&listed.catalog.kind, listed.stream.clone())
             .unwrap_or_else(|| Conversation::new(listed.stream.clone()).into());
         let state = Some(state);
@@ -38,7 +38,7 @@ impl<'a> Walk<'a> {
         self.wrong = self.wrong.take().or(wrong);
     }
 
-    /// Returns the first mismatch, after the last page.
+    /// Returns the first mismatch. Call this after the last page.
     pub fn end(self) -> Option<LogError> {
         let Self { listed, state, wrong, .. } = self;
         wrong.or_else(|| state.and_then(|state| differs(listed, &state)))
@@ -68,9 +68,9 @@ fn follow(
     wrong
 }
 
-/// Returns an error if the catalog row contradicts the events. The row has no checksum, but can be
-/// derived from them. A row that wakes a conversation too early or in vain is harmless, and another
-/// version may have had reasons for it.
+/// Returns an error if the catalog row contradicts the events. The row has no checksum, but it can
+/// be derived from the events. A row that wakes a conversation too early or in vain is harmless,
+/// because another version may have computed the wake in another way.
 fn differs(listed: &ListedStream, state: &Aggregate) -> Option<LogError> {
     let (row, made) = (&listed.catalog, Catalog::of(state));
     let too_late = made.next_wake.is_some_and(|wake| row.next_wake.is_none_or(|row| row > wake));

@@ -9,6 +9,7 @@ use crate::ports::{APPS_MAX, AppHold, Apps, AuditEntry, HeldApp, LogError};
 
 #[async_trait]
 impl Apps for MemoryLog {
+    /// Does nothing, and records nothing, if the agent has the app already.
     async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError> {
         let mut tables = self.to_write()?;
         match tables.apps.get(&app.id) {

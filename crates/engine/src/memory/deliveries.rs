@@ -10,8 +10,9 @@ use crate::ports::{
     Deliveries, Delivery, DeliveryState, Durability, LogError, Target, command_claim, keeps_command,
 };
 
-/// Ends what a deleted stream owes: commands for streams fail, and rows for computers keep only
-/// commands without words.
+/// Removes the commands with words from an open delivery of a deleted stream. A command for a
+/// stream is removed always, and its delivery fails. A command for a computer is removed unless it
+/// is marked to be kept.
 pub(super) fn let_go(delivery: &mut Delivery) {
     if delivery.state.is_settled() {
         return;
@@ -53,7 +54,7 @@ impl Deliveries for MemoryLog {
         limit: usize,
     ) -> Result<Vec<Delivery>, LogError> {
         let tables = self.tables();
-        // Ids count the rows from 1.
+        // Ids number the rows from 1 without gaps, so an id is also the number of rows to skip.
         let rest = tables.deliveries.iter().skip(usize::try_from(after).unwrap_or(usize::MAX));
         Ok(rest
             .filter(|delivery| delivery.target == *target && !delivery.state.is_settled())

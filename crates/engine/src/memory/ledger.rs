@@ -12,7 +12,7 @@ use super::MemoryLog;
 use crate::access::AuditEntry;
 use crate::ports::{Ledger, LogError, UsageBy, UsageSum, UsageWanted};
 
-/// Hour, stream, agent and causer of a row.
+/// The key of a row: the hour, the stream, the agent, and the principal that caused the turns.
 type LedgerKey = (Timestamp, StreamId, String, ParticipantId);
 
 #[derive(Clone, Debug, Default)]
@@ -66,8 +66,8 @@ impl UsageWanted {
             && self.to.is_none_or(|to| *hour < to)
     }
 
-    /// Returns an empty sum for the group of this row: its agent, its stream or its day, as the
-    /// request groups them.
+    /// Returns an empty sum for the group of this row. The group is its agent, its stream or its
+    /// day, or all rows, as the request says.
     fn empty(&self, (hour, stream, agent, _): &LedgerKey) -> UsageSum {
         match self.by {
             None => UsageSum::default(),
@@ -84,6 +84,8 @@ impl UsageWanted {
 
 #[async_trait]
 impl Ledger for MemoryLog {
+    /// Returns two charges for each row, one for turns that a person caused and one for the others.
+    /// The cost of a row is in the first, because a row does not divide it.
     async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError> {
         let tables = self.tables();
         let since = tables.ledger.rows.iter().filter(|((at, ..), _)| *at >= hour);
@@ -101,6 +103,7 @@ impl Ledger for MemoryLog {
         Ok(charges.collect())
     }
 
+    /// Sums the rows in groups, sorts the groups, and returns the first of them.
     async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, LogError> {
         let tables = self.tables();
         let mut sums: Vec<UsageSum> =

@@ -34,8 +34,8 @@ impl ReadMarks for MemoryLog {
 }
 
 impl Tables {
-    /// Returns the position up to which the reader has read, and the number of messages of others
-    /// after it, at most `most`.
+    /// Returns the position up to which the reader has read, and the number of others' messages
+    /// after it. Erased messages are not counted. Counts up to `most`.
     fn unread(&self, reader: &ParticipantId, stream: &StreamId, most: usize) -> UnreadCount {
         let Some(stored) = self.streams.get(stream) else { return UnreadCount::default() };
         let read = self.marks.get(&(reader.clone(), stream.clone())).copied().unwrap_or_default();

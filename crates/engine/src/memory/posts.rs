@@ -11,7 +11,7 @@ use crate::ports::{
     PostMark, Target,
 };
 
-/// The newest number for each computer, and the mark of each channel.
+/// The newest number of the rows for each computer, and the mark of each channel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PostTables {
     sent: BTreeMap<ComputerId, u64>,
@@ -27,7 +27,7 @@ impl PostTables {
         Some(*last)
     }
 
-    /// Moves the marks of an append that was checked.
+    /// Moves the marks of an append. The append was checked before.
     pub(super) fn take(&mut self, marks: Vec<PostMark>) {
         self.taken.extend(marks.into_iter().map(|mark| (mark.channel, mark.through)));
     }
@@ -38,7 +38,7 @@ impl PostTables {
 }
 
 impl<'a> Draft<'a> {
-    /// Checks that a mark follows that of its channel, and notes the change for the next marks.
+    /// Checks that a mark follows the last mark of its channel, and notes it for the next marks.
     pub(super) fn mark(&mut self, mark: &'a PostMark) -> Result<(), AppendError> {
         let channel = &mark.channel;
         let committed = || self.tables.posts.through(channel);
@@ -52,7 +52,8 @@ impl<'a> Draft<'a> {
 }
 
 impl Tables {
-    /// Counts the numbers for a computer from the rows that are open, as a planted bug.
+    /// Sets the newest number for a computer to the highest number of its open rows. This is a
+    /// planted bug.
     pub(super) fn recount(&mut self, target: &Target) {
         let Target::Computer(computer) = target else { return };
         let is_open = |row: &&Delivery| row.target == *target && !row.state.is_settled();
@@ -60,7 +61,7 @@ impl Tables {
         self.posts.sent.insert(computer.clone(), open.max().unwrap_or_default());
     }
 
-    /// Settles the open rows of some computers. Returns their number.
+    /// Settles the open rows for the selected computers. Returns the number of rows.
     fn settle_posts(
         &mut self,
         of: impl Fn(&ComputerId) -> bool,

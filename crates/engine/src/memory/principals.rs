@@ -33,7 +33,7 @@ struct StoredCard {
 
 impl Keys {
     /// Stores a token, and its principal if that is new. Refuses a token whose principal exists as
-    /// another kind. Also removes expired sign-in tokens.
+    /// the other kind. Also removes expired sign-in tokens.
     fn add(&mut self, token: &Token, entry: &AuditEntry) -> InsertOutcome {
         let kind =
             *self.principals.entry(token.principal.id.clone()).or_insert(token.principal.kind);
@@ -61,7 +61,8 @@ impl Keys {
         revoked.collect()
     }
 
-    /// Revokes the selected tokens, and records the entry if that changed any.
+    /// Revokes the selected tokens, and records the entry if any of them was not revoked before.
+    /// Returns those that were not.
     fn revoke(
         &mut self,
         meant: impl Fn(&Token) -> bool,
@@ -100,7 +101,8 @@ impl Keys {
         RegisterOutcome::Yes
     }
 
-    /// Counts the registered agents, their bytes, and those of the last hour.
+    /// Counts the registered agents, their bytes, and the agents that registered within the last
+    /// hour.
     fn count(&self, now: Timestamp) -> CardCount {
         let lately = |kept: &&StoredCard| kept.card.created_at.is_within(HOUR, now);
         CardCount {
@@ -111,7 +113,7 @@ impl Keys {
     }
 
     /// Returns a registered agent with the time of its last use. It counts as revoked if all of its
-    /// tokens are.
+    /// tokens are revoked.
     fn registration(&self, card: &AgentCard) -> Registration {
         let own = || self.tokens.iter().filter(|token| token.principal.id == card.id);
         Registration {
@@ -121,7 +123,7 @@ impl Keys {
         }
     }
 
-    /// Sets the owner of the agent with this claim, if it has none. Only the first time is
+    /// Sets the owner of the agent with this claim, if it has none. Only this first claim is
     /// recorded.
     fn claim_card(&mut self, claim: &TokenHash, owner: &str, entry: &AuditEntry) -> ClaimOutcome {
         let Some(StoredCard { card, .. }) = self.cards.iter_mut().find(|kept| kept.claim == *claim)
@@ -139,7 +141,8 @@ impl Keys {
         }
     }
 
-    /// Returns the cards that match one of these words, each once, in the order of the words.
+    /// Returns the cards that match one of these words, in the order of the words. A repeated word
+    /// counts only once.
     fn cards<'a>(
         &self,
         words: impl Iterator<Item = &'a str>,
@@ -240,6 +243,7 @@ impl Principals for MemoryLog {
         Ok(keys.revoke(|token| token.principal.id == *principal, at, entry))
     }
 
+    /// Revokes only invitations into this conversation alone.
     async fn cancel_invitations(
         &self,
         stream: &StreamId,

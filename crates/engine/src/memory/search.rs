@@ -1,4 +1,4 @@
-//! Search in memory: each query reads all messages.
+//! Search in memory. Each query reads all messages.
 
 use std::collections::BTreeMap;
 
@@ -27,15 +27,15 @@ impl Search for MemoryLog {
         Ok(())
     }
 
-    /// Does nothing: the messages of a deleted stream are erased already.
+    /// Does nothing, because the messages of a deleted stream are erased already.
     async fn forget_stream(&self, _stream: &StreamId) -> Result<(), LogError> {
         Ok(())
     }
 }
 
 impl Tables {
-    /// Returns a page of hits, the newest first. `cursor` is the position before which to go on, as
-    /// the page before gave it.
+    /// Returns a page of hits, the newest first. `cursor` is the `next` of the previous page, and
+    /// the search goes on before that position.
     fn search(&self, wanted: &SearchRequest, limit: usize, cursor: Option<u64>) -> Hits {
         let mut page = Hits::default();
         let until = cursor
@@ -53,7 +53,7 @@ impl Tables {
         page
     }
 
-    /// Returns the hit at a place; `None` if the message does not match the request or was removed
+    /// Returns the hit at a place; `None` if the event does not match the request or was removed
     /// from the index.
     fn hit(&self, wanted: &SearchRequest, place @ (stream, seq): &(StreamId, Seq)) -> Option<Hit> {
         let asked_for = wanted.streams.as_ref().is_none_or(|streams| streams.contains(stream));
@@ -78,8 +78,8 @@ impl Tables {
 }
 
 impl Stream {
-    /// Returns the event at a position; `None` if it is erased with its stream or of a newer
-    /// version.
+    /// Returns the event at a position. `None` if it was erased with its stream, or comes from a
+    /// newer version.
     fn known(&self, seq: Seq) -> Option<&RecordedEvent> {
         let index = usize::try_from(seq.0.checked_sub(1)?).ok()?;
         match self.entries.get(index)? {
@@ -88,7 +88,8 @@ impl Stream {
         }
     }
 
-    /// True if the query names no author or names this one, by id or by the name at that time.
+    /// True if the query names no author, or names the author of this message by its id or by its
+    /// name at that time.
     fn is_from(&self, query: &Query, posted: &Posted, seq: Seq) -> bool {
         let is = |name: &str| query.from.iter().any(|from| name_key(from) == name_key(name));
         query.from.is_empty()

@@ -42,8 +42,8 @@ impl Upkeep for MemoryLog {
 }
 
 impl Stream {
-    /// Replays the stream against its catalog row and snapshot. Returns the first fault; `None` for
-    /// a deleted stream.
+    /// Replays the stream, and compares the result with its catalog row and snapshot. Returns the
+    /// first fault; `None` without a fault, and for a deleted stream.
     fn walk(&self, listed: &ListedStream) -> Option<LogError> {
         if self.is_deleted() {
             return None;

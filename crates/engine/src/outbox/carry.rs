@@ -11,7 +11,7 @@ use crate::ports::{
     Deliveries, Delivery, DeliveryState, Durability, LogError, PendingDeliveries, Target,
 };
 
-/// The reason for which the deliveries of a target are carried later.
+/// The reason why the deliveries of a target are carried later, and the time to wait.
 pub(super) struct Postponement {
     /// The reason, for people.
     pub(super) why: String,
@@ -26,7 +26,7 @@ impl From<LogError> for Postponement {
 }
 
 impl Postponement {
-    /// Returns this postponement, or an earlier one with a longer time.
+    /// Returns this postponement, or the earlier one if that has a longer time to wait.
     fn or_longer(self, earlier: Result<(), Self>) -> Self {
         match earlier {
             Err(earlier) if earlier.after > self.after => earlier,
@@ -38,7 +38,7 @@ impl Postponement {
 /// A delivery that was taken to be carried.
 struct BegunDelivery {
     delivery: Delivery,
-    /// True if an earlier process began it, and its handler cannot say what came of it.
+    /// True if an earlier process began it, and its handler cannot tell if it has arrived.
     may_have_arrived: bool,
 }
 
@@ -53,11 +53,12 @@ impl<'a> Carrier<'a> {
         Self { deliveries, handler }
     }
 
-    /// Carries the open deliveries to a target, as many at once as the window of the handler. After
-    /// a postponement none is begun, and those under way are waited for.
+    /// Carries the open deliveries to a target, at most as many at the same time as the window of
+    /// the handler. After a postponement no further delivery begins, and those under way are
+    /// completed.
     ///
     /// # Errors
-    /// The reason for which the rest has to be carried later; of several, the longest time.
+    /// The postponement of the rest. If there are several, the one with the longest time.
     pub(super) async fn carry_all(&self, target: &Target) -> Result<(), Postponement> {
         let window = self.handler.window().max(1);
         let mut pending = PendingDeliveries::of(self.deliveries, target);
@@ -79,8 +80,8 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Takes the next delivery and writes that it begins, if its handler is doubtful. Only one is
-    /// begun at a time, because a later one must not overtake it.
+    /// Returns the next delivery. If its handler is doubtful, first stores that the delivery
+    /// begins. Only one delivery is begun at a time, because a later one must not overtake it.
     async fn begin(
         &self,
         pending: &mut PendingDeliveries<'_>,
@@ -110,13 +111,13 @@ impl<'a> Carrier<'a> {
     /// Stores the result of carrying a delivery.
     async fn store(&self, delivery: &Delivery, outcome: Outcome) -> Result<(), Postponement> {
         let (to, evidence, lasting) = match outcome {
-            // Unsynced: after a power cut the delivery is repeated, or becomes `unknown`.
+            // This is not synced. After a power cut the delivery is repeated, or becomes `unknown`.
             Outcome::Done(evidence) => (DeliveryState::Done, evidence, Durability::Written),
             Outcome::Failed(why) => (DeliveryState::Failed, why, Durability::Synced),
             Outcome::Unknown(why) => (DeliveryState::Unknown, why, Durability::Synced),
             Outcome::Later { why, after } => {
-                // Another handler's delivery keeps its state: there was nothing to take back, or
-                // its notes still count.
+                // The delivery of a handler that is not doubtful stays in its state. Either it has
+                // nothing to take back, or its notes still count.
                 if self.handler.crash_rule() == CrashRule::Doubtful {
                     let lasting = Durability::Written;
                     self.advance(delivery, DeliveryState::Pending, "", lasting).await?;

@@ -1,5 +1,6 @@
-//! Notes of a delivery while it is under way, kept with its row: the parts that were sent, and the
-//! part that is being sent. After a crash they say what may be repeated.
+//! Notes of a delivery while it is under way: the parts that were sent, and the part that is being
+//! sent. They are stored with the delivery's row. After a crash they tell which parts may be
+//! repeated.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,14 +20,14 @@ pub struct SentPart {
 }
 
 impl SentPart {
-    /// True if the message is for an account alone: in the account's private chat, which has its
-    /// number, or in another chat.
+    /// True if only this account sees the message: in the account's private chat, whose id is the
+    /// account's id, or in another chat by a message for this account alone.
     pub fn is_only_to(&self, account: &str) -> bool {
         self.only_to.as_deref().unwrap_or(&self.chat) == account
     }
 }
 
-/// A message of which it is not known if it was sent.
+/// A message that may have been sent or not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartInDoubt {
     /// The message, without its id.
@@ -53,26 +54,26 @@ pub struct CarryNotes {
     /// True if the text was begun in the product's rich form.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rich: bool,
-    /// The number of rich messages behind which the rest of the text goes in another form, because
-    /// the product refused a rich one.
+    /// The number of rich messages after which the rest of the text goes in another form, because
+    /// the product refused a rich message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_after: Option<usize>,
     /// The question that the messages show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission: Option<String>,
-    /// The reason for which the delivery ended as it did, for people.
+    /// The reason of the delivery's state at its end, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 impl CarryNotes {
-    /// Reads the notes of a delivery. Text that is not notes, such as none, gives empty ones.
+    /// Parses the notes of a delivery. Any other text, and no text, gives empty notes.
     pub fn read(evidence: &str) -> Self {
         serde_json::from_str(evidence).unwrap_or_default()
     }
 
-    /// Returns the reason in the evidence of a delivery: that of its notes, or the whole text if it
-    /// is not notes.
+    /// Returns the reason in the evidence of a delivery. It is the reason in the notes, or the
+    /// whole text if it is not notes.
     pub fn reason(evidence: &str) -> Option<String> {
         match serde_json::from_str::<Self>(evidence) {
             Ok(notes) => notes.why,
@@ -80,14 +81,14 @@ impl CarryNotes {
         }
     }
 
-    /// Returns the notes with which a person sends the delivery again: the part in doubt is sent,
-    /// and those before it are not.
+    /// Returns the notes with which a person sends the delivery again. The part in doubt is sent
+    /// again, and the parts before it are not.
     #[must_use]
     pub fn to_go_on(self) -> Self {
         Self { sending: None, doubt: None, why: None, ..self }
     }
 
-    /// Returns the text to keep with the delivery.
+    /// Returns the text to store with the delivery.
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

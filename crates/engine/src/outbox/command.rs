@@ -15,7 +15,7 @@ use crate::ports::{Delivery, NewDelivery, Target};
 /// Maximum length of a chain of commands that cause each other. The last one may not cause another.
 pub const HOPS_MAX: u8 = 8;
 
-/// A command for a stream, which takes effect there once.
+/// A command for a stream. It takes effect in the stream only one time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum StreamCommand {
@@ -25,7 +25,7 @@ pub enum StreamCommand {
         at: Address,
         /// The text of the post.
         text: String,
-        /// True if a person typed the text there.
+        /// True if a person typed the text at the terminal of this address.
         typed: bool,
         /// The addresses of participants that read the text in another conversation.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,7 +45,7 @@ pub enum StreamCommand {
         /// The address of the participant.
         at: Address,
     },
-    /// The creation of a conversation of a task.
+    /// The command to create a conversation of a task.
     Open {
         /// The task.
         task: StreamId,
@@ -60,15 +60,14 @@ pub enum StreamCommand {
         /// The agent.
         agent: ParticipantId,
     },
-    /// The end of a task: the conversation takes no more messages, and then reports that to the
-    /// task.
+    /// The end of a task. The conversation is archived, and then reports this to the task.
     Retire {
         /// The task.
         task: StreamId,
         /// The manager of the task.
         by: ParticipantId,
     },
-    /// A report to a task that is ending: one of its conversations takes no more messages.
+    /// A report to a task that is ending that one of its conversations takes no more messages.
     Settle {
         /// The conversation.
         conversation: StreamId,
@@ -95,7 +94,8 @@ pub struct ConversationStart {
 
 /// A command by the kind of stream that receives it.
 pub(super) enum CommandTarget {
-    /// For a conversation: made from its state when the command arrives.
+    /// For a conversation. The command is made from the conversation's state when the delivery
+    /// arrives.
     Conversation(ConversationAction),
     /// For a task.
     Task(TaskCommand),
@@ -146,7 +146,8 @@ impl From<StreamCommand> for CommandTarget {
 
 /// A command of a session, or of a participant in it, for a conversation.
 pub(super) enum ConversationAction {
-    /// A post by the participant at this address, or by a person who typed it there.
+    /// A post by the participant at this address, or by a person who typed it at the terminal of
+    /// this address.
     Say { at: Address, text: String, typed: bool, elsewhere: Vec<Address> },
     /// A private message from one participant to another.
     Tell { from: ParticipantId, to: ParticipantId, text: String },
@@ -155,8 +156,8 @@ pub(super) enum ConversationAction {
 }
 
 impl ConversationAction {
-    /// Returns the command for a conversation in this state; `None` if the participant is not in
-    /// it.
+    /// Returns the command for a conversation in this state. `None` if the participant at the
+    /// address is not in the conversation.
     pub(super) fn command(self, state: &Conversation) -> Option<ClientCommand> {
         let id_at = |at: &Address| {
             state
@@ -190,7 +191,7 @@ impl ConversationAction {
     }
 }
 
-/// A side effect outside a stream, inserted as a delivery with the append that caused it.
+/// A side effect outside a stream. It is inserted as a delivery with the append that caused it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutboxEntry {
     /// The target of the delivery. Its kind selects the handler.
@@ -205,7 +206,7 @@ impl OutboxEntry {
         Self { target: Target::Stream(stream.clone()), command: json!(command) }
     }
 
-    /// Makes the delivery. `through_seq` is the event that caused it, and `hops` the number of
+    /// Returns the delivery. `through_seq` is the event that caused it, and `hops` the number of
     /// commands that led to that event.
     pub(crate) fn delivery(&self, hops: u8, through_seq: Seq) -> NewDelivery {
         let command = json!(CommandRecord { hops: hops + 1, command: &self.command }).to_string();

@@ -13,7 +13,7 @@ pub(super) const OPEN: [DeliveryState; 2] = [DeliveryState::Pending, DeliverySta
 /// The result of carrying a delivery to its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The delivery has arrived; with details for people.
+    /// The delivery has arrived. The text has details for people.
     Done(String),
     /// The delivery cannot arrive, for this reason.
     Failed(String),
@@ -24,8 +24,8 @@ pub enum Outcome {
         /// The reason.
         why: String,
         /// The time during which the target may not be tried again, such as a flood wait. New
-        /// deliveries do not shorten it; a new handler and a restart of the server do. `None` for
-        /// pauses of the outbox, which grow up to 5 s.
+        /// deliveries do not shorten it. A new handler and a restart of the server end it. `None`
+        /// for the pauses of the outbox, which grow up to 5 s.
         after: Option<Duration>,
     },
 }
@@ -40,9 +40,10 @@ impl Outcome {
 /// The treatment of a delivery that was begun before a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrashRule {
-    /// The delivery is carried again: a second one has no effect.
+    /// The delivery is carried again, because a second delivery has no effect.
     Repeats,
-    /// The delivery becomes `unknown`. That it begins is written before, synced.
+    /// The delivery becomes `unknown`. Before it is carried, the outbox stores and syncs that it
+    /// begins.
     Doubtful,
     /// The delivery is carried again, with the notes that the handler wrote in
     /// [`DeliveryNotes::write`]. Without a note it did not begin.
@@ -57,14 +58,15 @@ pub trait DeliveryHandler: Send + Sync + 'static {
         CrashRule::Doubtful
     }
 
-    /// Returns the number of deliveries to one target that may be under way at once, at least 1.
-    /// They are begun in the order of their ids, and settled in any order.
+    /// Returns the number of deliveries to one target that may be under way at the same time, at
+    /// least 1. They begin in the order of their ids, and are settled in any order.
     fn window(&self) -> usize {
         1
     }
 
-    /// Carries one delivery. `notes` keeps the progress of a handler that is [`CrashRule::Noted`]:
-    /// after a crash and after [`Outcome::Later`] the newest note is in [`Delivery::evidence`].
+    /// Carries one delivery. A handler that is [`CrashRule::Noted`] writes its progress with
+    /// `notes`. After a crash and after [`Outcome::Later`] the newest note is in
+    /// [`Delivery::evidence`].
     async fn carry(&self, delivery: &Delivery, notes: &DeliveryNotes<'_>) -> Outcome;
 }
 
@@ -83,8 +85,8 @@ impl<'a> DeliveryNotes<'a> {
     /// note. When this returns, the note survives a power cut.
     ///
     /// # Errors
-    /// [`LogError`] if the note is not stored, also because the delivery is settled. The handler
-    /// must not take the step that the note announces.
+    /// [`LogError`] if the note is not stored, for instance because the delivery is settled. The
+    /// handler must not take the step that the note announces.
     pub async fn write(&self, text: &str) -> Result<(), LogError> {
         crash::point("before_note");
         let (to, lasting) = (DeliveryState::Sending, Durability::Synced);

@@ -1,12 +1,13 @@
-//! The outbox: makes the deliveries of streams to each target in order, once.
+//! The outbox: makes the deliveries of streams, to each target in order and only one time.
 //!
 //! A delivery is inserted with the append that caused it. The kind of its target selects the
-//! delivery handler: [`stream`] for commands to streams of this hall, others by registration.
-//! Prompts in terminals, whose targets are sessions, are served by the task of their session.
+//! delivery handler. The handler [`stream`] is for commands to streams of this hall, and other
+//! handlers are registered. Prompts for terminals, whose targets are sessions, are typed by the
+//! tasks of the sessions.
 //!
 //! Each target is served by one task at a time, which ends when it has no more deliveries. A
-//! delivery that failed, or may have arrived, is noted and does not block later ones. A target that
-//! cannot take deliveries now is retried.
+//! delivery that failed or may have arrived gets that state, and does not block later ones. If a
+//! target cannot take deliveries now, they are tried again later.
 
 mod carry;
 mod carry_notes;
@@ -29,16 +30,17 @@ use tokio::sync::{Notify, watch};
 use self::carry::{Carrier, Postponement};
 use crate::ports::{Deliveries, LogError, Target, TargetKind};
 
-/// First and longest pause before a target is retried that could not take deliveries and named no
-/// time.
+/// First and longest pause before a target is tried again that could not take deliveries and named
+/// no time.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
 /// The outbox of a hall.
 pub(crate) struct Outbox {
     deliveries: Arc<dyn Deliveries>,
-    /// The handlers. A task that waits for its target notices a new one.
+    /// The handlers. A task that waits for its target notices a new handler of that kind.
     handlers: RwLock<BTreeMap<TargetKind, watch::Sender<Arc<dyn DeliveryHandler>>>>,
-    /// The targets that have a task now, with true if a delivery was added since its last look.
+    /// The targets that have a task now. The value is true if a delivery was added since the task
+    /// last looked.
     served: Mutex<BTreeMap<Target, bool>>,
     /// Notified when a target has no more deliveries to carry.
     done: Notify,
@@ -54,8 +56,8 @@ impl Outbox {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers the delivery handler for targets of this kind. Existing deliveries to them are
-    /// made as well. Targets that wait are tried again at once, through this handler.
+    /// Registers the handler for deliveries to targets of this kind, including deliveries that wait
+    /// already. Waiting targets are tried again immediately, through this handler.
     ///
     /// # Errors
     /// [`LogError`] if the deliveries cannot be read.
@@ -64,7 +66,8 @@ impl Outbox {
         kind: TargetKind,
         handler: Arc<dyn DeliveryHandler>,
     ) -> Result<(), LogError> {
-        // Registered before the look, so that a delivery inserted meanwhile is served as new.
+        // The handler is registered before the look, so that a delivery inserted in the meantime is
+        // served as new.
         self.handlers
             .write()
             .unwrap_or_else(PoisonError::into_inner)
@@ -79,7 +82,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Returns the handler for targets of this kind, and its successors.
+    /// Returns a receiver of the handler for targets of this kind, and of the handlers that replace
+    /// it.
     fn handlers_of(&self, kind: TargetKind) -> Option<watch::Receiver<Arc<dyn DeliveryHandler>>> {
         let handlers = self.handlers.read().unwrap_or_else(PoisonError::into_inner);
         handlers.get(&kind).map(watch::Sender::subscribe)
@@ -90,7 +94,8 @@ impl Outbox {
         self.handlers_of(kind).is_some()
     }
 
-    /// Serves a target that has a new delivery, if a delivery handler is registered for it.
+    /// Starts a task for a target that has a new delivery, or tells the running one. Does nothing
+    /// if no handler is registered for the target.
     pub(crate) fn serve(self: &Arc<Self>, target: &Target) {
         let Some(handlers) = target.kind().and_then(|kind| self.handlers_of(kind)) else { return };
         if self.served().insert(target.clone(), true).is_some() {
@@ -99,11 +104,12 @@ impl Outbox {
         tokio::spawn(work(Arc::downgrade(self), target.clone(), handlers));
     }
 
-    /// True if a delivery was added since the last look. Otherwise removes the target, whose task
-    /// then ends.
+    /// Returns true if a delivery was added since the last look. Otherwise removes the target,
+    /// whose task ends then.
     fn goes_on(&self, target: &Target) -> bool {
         let mut served = self.served();
-        // Cleared before the look, so that a delivery added during the look leads to another.
+        // The mark is cleared before the look, so that a delivery added during the look leads to
+        // another look.
         let more = served.get_mut(target).is_some_and(std::mem::take);
         if !more {
             served.remove(target);
@@ -116,7 +122,8 @@ impl Outbox {
     pub(crate) async fn wait_for_deliveries(&self, target: &Target) {
         loop {
             let mut done = pin!(self.done.notified());
-            // Registered before the check, so that a notification after the check is not missed.
+            // The wait is registered before the check, so that a notification after the check is
+            // not missed.
             done.as_mut().enable();
             if !self.served().contains_key(target) {
                 return;
@@ -146,17 +153,17 @@ async fn work(
             continue;
         };
         tracing::debug!(%target, why, ?after, "deliveries are retried later");
-        // `goes_on` took the mark, and the task must go on although no delivery was added.
+        // `goes_on` cleared the mark, and the task must go on although no delivery was added.
         open.served().insert(target.clone(), true);
         // A task that waits must keep neither the outbox nor a replaced handler alive.
         drop((open, handler));
         let wait = after.unwrap_or(pause);
         pause = if after.is_some() { PAUSES.0 } else { (2 * pause).min(PAUSES.1) };
         tokio::select! {
-            // Not by chance, so that a simulated run can be repeated.
+            // The branches are polled in order, so that a simulated run can be repeated.
             biased;
             () = tokio::time::sleep(wait) => {}
-            // Only another handler is tried earlier. The channel closes with the hall.
+            // Only a new handler ends the wait early. The channel closes with the hall.
             changed = handlers.changed() => if changed.is_err() { return },
         }
     }

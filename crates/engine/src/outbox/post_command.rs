@@ -1,4 +1,5 @@
-//! Commands of rows for other computers, as they stand in the log until the receiver has them.
+//! Commands of rows for other computers, in the form that the log has until the receiver has the
+//! rows.
 
 use moothall_kernel::hosted::HostedKey;
 use moothall_kernel::ids::{ComputerId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -13,14 +14,15 @@ use crate::computers::{HostedState, RefusedRow, RemoteMessage, RemoteWait};
 use crate::ports::Target;
 use crate::sessions::SessionId;
 
-/// The command of a row for another computer: references if its words are events, words only if
-/// an event does not have them.
+/// The command of a row for another computer. It refers to events for its words. It has words
+/// itself only if no event has them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "post", rename_all = "snake_case")]
 pub enum PostCommand {
-    /// A message to a session of the receiver. It is an event there alone, so its words are here.
+    /// A message to a session of the receiver. Only the receiver has an event for it, so the words
+    /// are here.
     Say(RemoteMessage),
-    /// A session of the sender finished the turn for which one of the receiver waits.
+    /// A session of the sender finished the turn that a session of the receiver waits for.
     Finished(RemoteWait),
     /// The refusal of a row of the receiver.
     Refused {
@@ -30,11 +32,11 @@ pub enum PostCommand {
         code: String,
         /// One sentence for people.
         message: String,
-        /// The content of that row, if its refusal has an effect there.
+        /// The content of that row, if its refusal has an effect at the receiver.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<RefusedRow>,
     },
-    /// The membership of a session of the receiver in the conversation that owes the row, as it is
+    /// The membership of a session of the receiver in the conversation of this delivery, as it is
     /// when the row is sent.
     Placed {
         /// The id of the session in the conversation.
@@ -42,7 +44,7 @@ pub enum PostCommand {
         /// The session.
         session: SessionId,
     },
-    /// The end of that membership.
+    /// The end of the membership of a session of the receiver in the conversation of this delivery.
     Left {
         /// The session.
         session: SessionId,
@@ -60,7 +62,7 @@ pub enum PostCommand {
         /// True if a person typed them at the session's terminal.
         typed: bool,
         /// The members that read the words in another conversation. An address without a computer
-        /// is one of the sender.
+        /// belongs to the sender.
         elsewhere: Vec<Address>,
     },
     /// A session of the sender ends a link that lives on the receiver, for all its members.
@@ -77,17 +79,17 @@ pub enum PostCommand {
         /// The session.
         session: SessionId,
     },
-    /// An offer of a turn in the conversation that owes the row. Its prompt is made when the row is
+    /// An offer of a turn in the conversation of this delivery. Its prompt is made when the row is
     /// sent.
     Turn {
         /// The number of the turn.
         turn: TurnNo,
         /// Number of the attempt.
         attempt: u32,
-        /// The session of the receiver that is to take it.
+        /// The session of the receiver to which the turn is offered.
         session: SessionId,
     },
-    /// The end of an offered turn, by the conversation that owes the row.
+    /// The end of an offered turn, decided by the conversation of this delivery.
     Off {
         /// The number of the turn.
         turn: TurnNo,
@@ -95,7 +97,7 @@ pub enum PostCommand {
         attempt: u32,
         /// The session of the receiver that took it.
         session: SessionId,
-        /// True if its time ran out: its program may go on.
+        /// True if its time ran out. Its program may go on then.
         lapse: bool,
     },
     /// The question for the state of an offered turn.
@@ -111,26 +113,27 @@ pub enum PostCommand {
     Begun {
         /// The turn.
         hosted: HostedKey,
-        /// The event that has its prompt, and the newest event there which that covers.
+        /// The event of the sender's log that has the prompt of the turn, and so tells the newest
+        /// event of the receiver's conversation that the prompt covers.
         asked: Seq,
     },
-    /// A session of the sender ended a turn of the receiver, as the event that owes the row says.
+    /// A session of the sender ended a turn of the receiver, as the event of this delivery says.
     Ended {
         /// The turn.
         hosted: HostedKey,
         /// The event that has the answer, if there is one.
         said: Option<Seq>,
-        /// True if the session had left the conversation: its answer stays here. (Ruling 27.)
+        /// True if the session had left the conversation. Its answer is not sent then. (Ruling 27.)
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parted: bool,
     },
-    /// The program of a session of the sender asks people something in a turn of the receiver, as
-    /// the event that owes the row says.
+    /// The program of a session of the sender asks people a question in a turn of the receiver, as
+    /// the event of this delivery says.
     Asked {
         /// The turn.
         hosted: HostedKey,
     },
-    /// That question is over.
+    /// A question of [`PostCommand::Asked`] is over.
     AskOver {
         /// The turn.
         hosted: HostedKey,
@@ -139,8 +142,8 @@ pub enum PostCommand {
         /// The reason.
         because: WithdrawalReason,
     },
-    /// The answer of people to a question of a session of the receiver, as the event that owes the
-    /// row says.
+    /// The answer of people to a question of a session of the receiver, as the event of this
+    /// delivery says.
     Answer {
         /// The number of the turn.
         turn: TurnNo,
@@ -149,19 +152,19 @@ pub enum PostCommand {
         /// The session of the receiver.
         session: SessionId,
     },
-    /// The state of a turn of the receiver, which was asked for.
+    /// The state of a turn of the receiver, in answer to [`PostCommand::Probe`].
     State {
         /// The turn.
         hosted: HostedKey,
         /// Its state.
         state: HostedState,
     },
-    /// Nothing: only the number of the row has to arrive.
+    /// No command. Only the number of the row has to arrive.
     Void,
 }
 
 impl PostCommand {
-    /// Makes the row for a computer. A command without words of a conversation outlives the
+    /// Makes the row for a computer. Marks a command without words, so that it survives the
     /// deletion of its stream ([`keeps_command`](crate::ports::keeps_command)).
     pub fn entry(&self, to: &ComputerId) -> OutboxEntry {
         let mut command = json!(self);
@@ -173,11 +176,11 @@ impl PostCommand {
         OutboxEntry { target: Target::Computer(to.clone()), command }
     }
 
-    /// True if words stand in the command that a deletion has to remove.
+    /// True if the command has words that a deletion of its stream has to remove.
     fn has_words(&self) -> bool {
         match self {
             PostCommand::Say(_) | PostCommand::Words { .. } => true,
-            // The server's own sentence about the receiver's row.
+            // The message is the server's own sentence about the receiver's row.
             PostCommand::Refused { .. } => false,
             PostCommand::Finished(_)
             | PostCommand::Placed { .. }

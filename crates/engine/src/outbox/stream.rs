@@ -21,11 +21,12 @@ pub(crate) struct StreamCourier(pub(crate) Weak<Inner>);
 
 #[async_trait]
 impl DeliveryHandler for StreamCourier {
-    /// Always repeats: the claim prevents a second decision.
+    /// A delivery is always repeated, because the claim prevents a second decision.
     fn crash_rule(&self) -> CrashRule {
         CrashRule::Repeats
     }
 
+    /// Submits the command to its stream. A command that this version cannot read fails for good.
     async fn carry(&self, delivery: &Delivery, _: &DeliveryNotes<'_>) -> Outcome {
         let Some(hall) = self.0.upgrade() else {
             return Outcome::later("the hall is closed");
@@ -62,7 +63,8 @@ impl DeliveryHandler for StreamCourier {
 }
 
 impl Inner {
-    /// Returns a command for a conversation, made from its present state; `None` if it has none.
+    /// Returns a command for a conversation, made from its present state. `None` if the participant
+    /// is not in it, or if the command is not for a conversation's members.
     pub(crate) async fn command_in(
         self: &Arc<Self>,
         target: &StreamId,
@@ -88,8 +90,8 @@ async fn converse(
     }
 }
 
-/// Creates a conversation of a task. If the conversation exists, the command was carried out
-/// before.
+/// Creates a conversation of a task. If the conversation exists or was deleted, the command was
+/// carried out before.
 async fn begin(
     hall: &Arc<Inner>,
     target: &StreamId,
@@ -107,8 +109,9 @@ async fn begin(
     }
 }
 
-/// Submits an order of a task to a conversation. If the task waits for it, a report to the task is
-/// committed in the same append, or submitted at once if the conversation does not exist any more.
+/// Submits an order of a task to a conversation. If the task waits for the result, a report to the
+/// task is committed in the same append. If the conversation does not exist any more, the report is
+/// submitted directly.
 async fn obey(
     hall: &Arc<Inner>,
     target: &StreamId,
@@ -143,7 +146,8 @@ async fn submit(
     done(hall.submit_owing(target, command, Some(once), owing).await)
 }
 
-/// Returns the outcome of a submitted command: done with its event, or that of the error.
+/// Returns the outcome of a submitted command. After a success, it is done, with the number of the
+/// event. After an error, see [`outcome`].
 fn done(sent: Result<Answer, HallError>) -> Outcome {
     match sent {
         Ok(answer) => Outcome::Done(
@@ -153,12 +157,12 @@ fn done(sent: Result<Answer, HallError>) -> Outcome {
     }
 }
 
-/// Converts an error to the outcome of the delivery: a retry, if the same command could be accepted
-/// later.
+/// Converts an error to the outcome of the delivery. The delivery is retried if the same command
+/// could be accepted later.
 fn outcome(error: &HallError) -> Outcome {
     match error {
         HallError::Rejected(refused) if refused.is_held_back() => Outcome::Done(error.to_string()),
-        // The command is accepted once its target has room.
+        // The command will be accepted when its target has room.
         HallError::Rejected(refused) if refused.wait.is_some() => Outcome::later(error.to_string()),
         HallError::Rejected(_)
         | HallError::NotFound(_)

@@ -37,15 +37,15 @@ pub enum AppHold {
 /// Apps and their agents. A change and its audit entry are committed in one transaction.
 #[async_trait]
 pub trait Apps: Send + Sync {
-    /// Gives an app to an agent, if no other agent has it. A repetition is not recorded.
+    /// Gives an app to an agent, if no other agent has it. A repeated call is not recorded.
     async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError>;
-    /// Gives an app to an agent, even if another has it. Never answers [`Holding::OfOther`].
+    /// Gives an app to an agent, even if another agent has it. Never answers [`AppHold::OfOther`].
     async fn give_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError>;
     /// Takes an app from its agent; `false` if no agent has it.
     async fn free_app(&self, id: &str, entry: &AuditEntry) -> Result<bool, LogError>;
     /// Returns the app with this id, if an agent manages it.
     async fn app(&self, id: &str) -> Result<Option<HeldApp>, LogError>;
-    /// Returns at most `limit` apps in the order of their ids, after `after` if it is given.
+    /// Returns at most `limit` apps in the order of their ids. With `after`, begins after that id.
     async fn apps(&self, after: Option<&str>, limit: usize) -> Result<Vec<HeldApp>, LogError>;
     /// Returns the apps of one agent, in the order of their ids.
     async fn apps_of(&self, agent: &ParticipantId) -> Result<Vec<HeldApp>, LogError>;

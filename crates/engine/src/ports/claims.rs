@@ -3,7 +3,7 @@
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 
-/// A unique key held by a stream: the one mechanism for "only one of these may exist".
+/// A unique key that a stream holds. It is the only mechanism for "only one of these may exist".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The kind of key, e.g. `chat`, `idem`.

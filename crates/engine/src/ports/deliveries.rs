@@ -15,9 +15,9 @@ use super::target::Target;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DeliveryState {
-    /// Written with its event; not sent yet.
+    /// Stored with its event, and not sent yet.
     Pending,
-    /// Begun. After a crash it may or may not have arrived.
+    /// Begun. If a crash follows, the delivery may have arrived or not.
     Sending,
     /// Sent to the target, which has not confirmed it.
     Sent,
@@ -32,7 +32,7 @@ pub enum DeliveryState {
 }
 
 impl DeliveryState {
-    /// True if the delivery is finished, in whatever way.
+    /// True if the delivery is finished: done, failed, or unknown.
     pub fn is_settled(self) -> bool {
         match self {
             DeliveryState::Pending
@@ -53,7 +53,7 @@ pub fn command_claim(delivery: u64) -> (&'static str, String) {
     ("idem", format!("{COMMANDER}:{delivery}"))
 }
 
-/// A durable row for a side effect that must reach one target once.
+/// A durable row for a side effect that must reach one target only one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The id. Ids rise with insertion, and each target is served in their order.
@@ -68,12 +68,12 @@ pub struct Delivery {
     pub attempt: u32,
     /// The newest event that it covers.
     pub through_seq: Seq,
-    /// The number, if the target is a computer: the log gives each of them once, in order and
-    /// without a gap, in the append that inserts the delivery. The first has 1.
+    /// The number, if the target is a computer. The log numbers the deliveries to each computer
+    /// from 1, in order and without a gap, in the append that inserts them.
     pub number: Option<u64>,
-    /// The command for the target, if that takes commands. It is removed, with its words, once the
-    /// delivery is settled. That for a computer may be removed earlier, with its stream
-    /// ([`keeps_command`](super::keeps_command)).
+    /// The command for the target, if the target takes commands. It is removed, with its words,
+    /// when the delivery is settled. A command for a computer may be removed earlier, with its
+    /// stream ([`keeps_command`](super::keeps_command)).
     pub command: Option<String>,
     /// The progress so far.
     pub state: DeliveryState,
@@ -121,7 +121,7 @@ pub trait Deliveries: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Delivery>, LogError>;
     /// Returns the newest deliveries to a target with an id below `before`, newest first and at
-    /// most `limit`. Without `before` the newest of all.
+    /// most `limit`. Without `before`, returns the newest of all.
     async fn of_target(
         &self,
         target: &Target,
@@ -131,8 +131,8 @@ pub trait Deliveries: Send + Sync + 'static {
     /// Returns all deliveries of a stream, oldest first.
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
     /// Moves a delivery from one of several states to another, in one write. Returns `false` if it
-    /// was in none of them. A settled delivery loses its command, and with it the claim that made
-    /// the command take effect once ([`command_claim`]).
+    /// was in none of these states. A settled delivery loses its command, and also the claim that
+    /// kept the command from taking effect twice ([`command_claim`]).
     async fn advance(
         &self,
         id: u64,

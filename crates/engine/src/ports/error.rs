@@ -1,11 +1,11 @@
-//! The reasons for which a log refuses or fails, each with its code.
+//! The reasons why a log refuses or fails, each with its code.
 
 use moothall_kernel::ids::{Seq, StreamId};
 
 use super::claims::Claim;
 use super::post_marks::PostChannel;
 
-/// The reason for which an append failed. The log is unchanged.
+/// The reason why an append failed. The log is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[derive(strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -27,7 +27,8 @@ pub enum AppendError {
     /// A claim is held already.
     #[error("{}:{} is held by {}", .0.namespace, .0.key, .0.stream)]
     Claimed(Box<Claim>),
-    /// The mark of a channel is elsewhere: these rows were taken before, or a row is missing.
+    /// The mark of a channel is at another number, because these rows were taken before, or a row
+    /// is missing.
     #[error("the rows of computer {} were taken through {through}", .channel.sender)]
     Marked {
         /// The channel of the rows.
@@ -35,7 +36,7 @@ pub enum AppendError {
         /// The number of the newest row that was taken from it.
         through: u64,
     },
-    /// The disk is full. Reads still work, and writes work again once there is space.
+    /// The disk is full. Reads still work, and writes work again when there is space.
     #[error("the disk is full")]
     Full,
     /// Too many appends wait to be written. Nothing was decided; retry later.
@@ -46,7 +47,7 @@ pub enum AppendError {
     Fatal(String),
 }
 
-/// The reason for which a read failed, or a stream's writer could not be stored.
+/// The reason why a read failed, or why a stream's writer could not be stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// The stream does not exist.
@@ -65,7 +66,7 @@ pub enum LogError {
         /// The fault in words for people.
         reason: String,
     },
-    /// A row beside the streams does not match its checksum.
+    /// A row of a table other than the streams does not match its checksum.
     #[error("table {table}, row {row}: {reason}")]
     DamagedRow {
         /// The table that the row is in.

@@ -8,13 +8,14 @@ use moothall_kernel::time::Timestamp;
 use super::error::LogError;
 use super::principals::AuditEntry;
 
-/// The usage of turns, in rows beside the log that can be rebuilt from it: one for each hour,
-/// stream, agent and causer.
+/// The usage of turns, in rows that can be rebuilt from the log. There is one row for each hour,
+/// stream, agent and principal that caused the turns.
 #[async_trait]
 pub trait Ledger: Send + Sync + 'static {
     /// Returns the charges from this hour on, summed over all streams.
     async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError>;
-    /// Returns sums of usage: by cost, then by turns, highest first. Sums by day come newest first.
+    /// Returns sums of usage. The highest cost comes first, and for the same cost the most turns.
+    /// Sums by day come newest first.
     async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, LogError>;
     /// Stores the raise of a budget, in place of an earlier one.
     async fn keep_raise(
@@ -28,7 +29,8 @@ pub trait Ledger: Send + Sync + 'static {
     /// Returns streams with events from before the ledger existed, and the position of the last
     /// such event.
     async fn uncounted(&self, limit: usize) -> Result<Vec<(StreamId, Seq)>, LogError>;
-    /// Counts, once, the charges of a stream from before the ledger existed.
+    /// Counts the charges of a stream from before the ledger existed. Further calls for the stream
+    /// have no effect.
     async fn count(&self, stream: &StreamId, charges: Vec<Charge>) -> Result<(), LogError>;
 }
 
@@ -39,11 +41,11 @@ pub struct UsageWanted {
     pub streams: Option<Vec<StreamId>>,
     /// Only this agent.
     pub agent: Option<String>,
-    /// Only from this time on; whole hours count.
+    /// Only from this time on. Whole hours are counted.
     pub from: Option<Timestamp>,
     /// Only before this time.
     pub to: Option<Timestamp>,
-    /// One sum for each of these; `None` for one total.
+    /// The grouping of the sums; `None` for one total.
     pub by: Option<UsageBy>,
     /// Maximum number of sums.
     pub limit: usize,
@@ -71,7 +73,7 @@ pub struct UsageSum {
     pub day: Option<Timestamp>,
     /// Number of turns that began.
     pub turns: u64,
-    /// Number of those that were not set off by a person.
+    /// Number of those turns that no person caused.
     pub unattended: u64,
     /// Tokens read by models, as counted by their providers.
     pub input_tokens: u64,

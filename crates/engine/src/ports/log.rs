@@ -16,7 +16,7 @@ use super::deliveries::NewDelivery;
 use super::error::{AppendError, LogError};
 use super::post_marks::PostMark;
 
-/// Number of writers that a stream has had; only the newest may append.
+/// Number of writers that a stream has had. Only the newest writer may append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u64);
 
@@ -33,14 +33,15 @@ pub struct Lease {
 /// The answer to a process that wants to write a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acquisition {
-    /// Granted: append under this epoch, which fences every earlier one.
+    /// The process is the writer. It appends under this epoch, which fences every earlier one.
     Epoch(Epoch),
-    /// Refused: another process holds the log, and nothing has changed. Retry later.
+    /// The process is refused, because another process holds the log. Nothing has changed; retry
+    /// later.
     Held(Lease),
 }
 
 impl Acquisition {
-    /// Returns the epoch, if it was granted.
+    /// Returns the epoch; `None` if the process was refused.
     pub fn epoch(self) -> Option<Epoch> {
         match self {
             Self::Epoch(epoch) => Some(epoch),
@@ -49,11 +50,11 @@ impl Acquisition {
     }
 }
 
-/// The kind of a deleted stream, whatever it was before.
+/// The kind of a deleted stream. It replaces the kind that the stream had before.
 pub const DELETED: &str = "deleted";
 
-/// The catalog row of a stream: all that start-up reads about it. Written in the same transaction
-/// as its events.
+/// The catalog row of a stream, which is all that start-up reads about the stream. It is written in
+/// the same transaction as the stream's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
     /// The kind of stream, e.g. [`CONVERSATION`](moothall_kernel::aggregate::CONVERSATION). It does
@@ -153,7 +154,8 @@ pub struct ListFilter {
     pub kind: Option<String>,
     /// Only archived streams, or only others; `None` for both.
     pub archived: Option<bool>,
-    /// Only open streams in which something runs or waits for a person. Other rows are not read.
+    /// Only open streams in which something runs or waits for a person. The log does not read other
+    /// rows then.
     pub marked: bool,
     /// Position to continue after, from [`ListPage::next`].
     pub after: Option<u64>,
@@ -162,7 +164,7 @@ pub struct ListFilter {
 }
 
 impl Catalog {
-    /// True if the stream is open, and something runs there or waits for a person.
+    /// True if the stream is open, and something runs in it or waits for a person.
     pub fn is_marked(&self) -> bool {
         !self.archived && (self.has_duties || self.waits_for_people.is_some_and(|count| count > 0))
     }
@@ -209,16 +211,16 @@ pub struct StreamBatch {
     /// Deliveries to insert with the events.
     pub deliveries: Vec<NewDelivery>,
     /// Marks of the rows of other computers that the append takes, in their order. If a mark does
-    /// not follow that of its channel, the append fails as a whole.
+    /// not follow the last mark of its channel, the append fails as a whole.
     pub marks: Vec<PostMark>,
-    /// Charges of the events, counted once with the append.
+    /// Charges of the events, which are counted with the append.
     pub charges: Vec<Charge>,
     /// The catalog row of the stream after the append.
     pub catalog: Catalog,
 }
 
-/// Maximum bytes of envelopes and bodies in one page. It limits the memory of a reader, however
-/// long the conversation is.
+/// Maximum bytes of envelopes and bodies in one page. It limits the memory of a reader, even if the
+/// conversation is long.
 pub const PAGE_BYTES_MAX: usize = 512 * 1024;
 
 /// Events of one stream, in the order of their positions.
@@ -239,8 +241,8 @@ pub const SNAPSHOT_BYTES_MAX: usize = 512 * 1024;
 /// erasures.
 pub const SNAPSHOT_BEHIND_MAX: u64 = 1000;
 
-/// The state of a stream at one event, kept so that loading need not replay all events. It is a
-/// cache: losing it costs only time.
+/// The state of a stream at one event. It is stored so that loading need not replay all events. It
+/// is a cache, so losing it costs only time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// Version of the state's format. A snapshot of another version is not used.
@@ -278,11 +280,11 @@ pub trait EventLog: Send + Sync + 'static {
     /// Appends all batches, or nothing. Returns the result of each batch, in order.
     ///
     /// A `Redacted` among the events erases the body of the event that it names, in the same
-    /// transaction. Later reads return that event with an empty body. Once this returns, the words
-    /// are gone from everything that the log keeps.
+    /// transaction. Later reads return that event with an empty body. When this method returns, the
+    /// words are gone from everything that the log stores.
     ///
-    /// A `Deleted` deletes its stream: from then on reads return [`LogError::Deleted`], its claims
-    /// are free, and it is in no listing. [`EventLog::erase_deleted`] erases its events. Its open
+    /// A `Deleted` deletes its stream. After that, reads return [`LogError::Deleted`], its claims
+    /// are free, and no listing has it. [`EventLog::erase_deleted`] erases its events. Its open
     /// deliveries to other computers keep their places and numbers, and lose each command that may
     /// have words ([`keeps_command`](super::keeps_command)).
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<AppendResult>, AppendError>;
@@ -290,8 +292,8 @@ pub trait EventLog: Send + Sync + 'static {
     /// a crash, another call finishes the work. Each stream's id, head and last link stay.
     async fn erase_deleted(&self) -> Result<(), LogError>;
     /// Reads at most `limit` events after a position. A page has at most [`PAGE_BYTES_MAX`] bytes,
-    /// unless its first event is larger. So it may be shorter than requested: continue after
-    /// [`Page::through`] until it does not move.
+    /// unless its first event is larger. So a page may be shorter than requested. To read all
+    /// events, continue after [`Page::through`] until it does not advance.
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;
     /// Returns messages before a position, the newest first, and skips all other events. A page has
     /// at most `limit` messages and [`PAGE_BYTES_MAX`] bytes, unless its first message is larger.
@@ -302,22 +304,22 @@ pub trait EventLog: Send + Sync + 'static {
         before: Seq,
         limit: usize,
     ) -> Result<Vec<RecordedEvent>, LogError>;
-    /// Returns the data from which a stream is loaded: the snapshot of this version, if the log has
-    /// one that is intact and belongs to the event at its head, and the page after it as from
-    /// [`EventLog::read`].
+    /// Returns the data from which a stream is loaded: a snapshot and the page after it, as from
+    /// [`EventLog::read`]. The snapshot is left out unless it is of this version, intact, and of
+    /// the event at its head.
     async fn load(
         &self,
         stream: &StreamId,
         version: u32,
         limit: usize,
     ) -> Result<StreamStart, LogError>;
-    /// Stores a snapshot in place of the present one. True if it was stored. It need not survive a
-    /// power cut.
+    /// Stores a snapshot in place of the present one. Returns true if it was stored. It need not
+    /// survive a power cut.
     ///
     /// A snapshot is refused if it is larger than [`SNAPSHOT_BYTES_MAX`]; if its head is not an
-    /// event of the stream, or more than [`SNAPSHOT_BEHIND_MAX`] behind; if a later event erased
-    /// words at or before its head; or if the present one has the same version and is not older. An
-    /// append that erases words drops every snapshot that may hold them.
+    /// event of the stream, or has more than [`SNAPSHOT_BEHIND_MAX`] events after it; if a later
+    /// event erased words at or before its head; or if the present snapshot has the same version
+    /// and is not older. An append that erases words drops every snapshot that may have them.
     async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError>;
     /// Returns the catalog row of one stream; `None` if no stream has this id.
     async fn find(&self, stream: &StreamId) -> Result<Option<ListedStream>, LogError>;

@@ -24,8 +24,8 @@ pub trait ReadMarks: Send + Sync {
         stream: &StreamId,
         seq: Seq,
     ) -> Result<Seq, LogError>;
-    /// Returns the unread messages of a reader in each of these streams, in order. Counts at most
-    /// `most`, and 0 in a stream that has not begun.
+    /// Returns the read mark and the number of unread messages of a reader for each of these
+    /// streams, in order. Counts at most `most`, and 0 in a stream that has not begun.
     async fn unread(
         &self,
         reader: &ParticipantId,

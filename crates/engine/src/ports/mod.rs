@@ -1,4 +1,4 @@
-//! The ports of the engine: one per file, with the types in its methods. Each has a memory
+//! The ports of the engine: one per file, with the types of its methods. Each port has an
 //! implementation in [`crate::memory`], the reference for the real ones. [`Store`] holds all ports
 //! to storage.
 

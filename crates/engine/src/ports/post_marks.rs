@@ -3,8 +3,8 @@
 use moothall_kernel::ids::ComputerId;
 
 /// The rows of one log of another computer, in the order of their numbers. A log that was restored
-/// has another id, and so another channel with numbers of its own. So have computers that were
-/// paired anew. (decisions/0053)
+/// has another id, so it has another channel with numbers from 1. Computers that were paired anew
+/// have another channel too. (decisions/0053)
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PostChannel {
     /// The computer that sends the rows.
@@ -26,7 +26,7 @@ pub struct PostMark {
 }
 
 impl PostMark {
-    /// True if the mark follows that of its channel, which is at `taken`.
+    /// True if the mark follows the last mark of its channel, which is at `taken`.
     pub fn follows(&self, taken: u64) -> bool {
         self.before == taken && self.through > taken
     }

@@ -1,5 +1,5 @@
-//! The port to posts between computers: the numbers of rows owed to them, and the marks of rows
-//! taken from them.
+//! The port to posts between computers: the numbers of rows for them, and the marks of rows taken
+//! from them.
 
 use async_trait::async_trait;
 use moothall_kernel::ids::ComputerId;
@@ -19,24 +19,26 @@ pub trait PostBook: Send + Sync + 'static {
     async fn through(&self, channel: &PostChannel) -> Result<u64, LogError>;
     /// Returns the marks of all channels of a computer, in the order of their logs.
     async fn marks(&self, sender: &ComputerId) -> Result<Vec<(PostChannel, u64)>, LogError>;
-    /// Returns the number of the newest row owed to a computer; 0 if there is none.
+    /// Returns the number of the newest row for a computer; 0 if there is none.
     async fn last_number(&self, computer: &ComputerId) -> Result<u64, LogError>;
-    /// Forgets a computer, in one write: its open rows fail ([`COMPUTER_FORGOTTEN`]) and lose their
-    /// commands, its marks are removed, and its numbers begin again at 1. Returns how many rows
-    /// failed.
+    /// Forgets a computer, in one write. The open rows for it fail ([`COMPUTER_FORGOTTEN`]) and
+    /// lose their commands, its marks are removed, and its numbers begin again at 1. Returns the
+    /// number of rows that failed.
     async fn forget(&self, computer: &ComputerId) -> Result<u64, LogError>;
-    /// Doubts all posts of a restored log, in one write, because they may have arrived before. The
-    /// open rows become `unknown` with this evidence and lose their commands. All numbers begin
-    /// again at 1: the log has another id now, so its channels are new. The marks stay.
+    /// Marks all open rows of a restored log as doubtful, in one write, because they may have
+    /// arrived before. They become `unknown` with this evidence and lose their commands. All
+    /// numbers begin again at 1: the log has another id now, so its channels are new. The marks
+    /// stay.
     async fn doubt_all(&self, why: &str) -> Result<(), LogError>;
 }
 
-/// True if an open row for a computer keeps its command when its stream is deleted: the command, or
-/// the record around it, says `"keep": true`. Without its command a row only carries its number.
+/// True if an open row for a computer keeps its command when its stream is deleted. The command, or
+/// the record around it, has `"keep": true` then. Without its command a row carries only its
+/// number.
 ///
 /// The log cannot tell words from references in a command. It removes the command unless its author
-/// says that it has no words: a forgotten `keep` costs an effect, but forgotten words would break
-/// the promise of a deletion.
+/// says that it has no words. If an author forgets `keep`, an effect is lost. If words were
+/// forgotten, the promise of a deletion would be broken.
 pub fn keeps_command(command: &str) -> bool {
     let command: Value = serde_json::from_str(command).unwrap_or_default();
     command["keep"] == true || command["command"]["keep"] == true

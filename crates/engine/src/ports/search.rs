@@ -1,4 +1,4 @@
-//! The port to full-text search: takes a query, returns messages and the pieces that matched.
+//! The port to full-text search: takes a query, and returns messages with the pieces that matched.
 
 use async_trait::async_trait;
 use moothall_kernel::event::RecordedEvent;
@@ -10,7 +10,7 @@ use super::error::LogError;
 /// A query and the streams to search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchRequest {
-    /// The query. The names in its `within` are resolved already, and ignored here.
+    /// The query. The names in its `within` are resolved into `streams` already, and are ignored.
     pub query: Query,
     /// Only these streams; `None` for all. Streams that have not begun are left out.
     pub streams: Option<Vec<StreamId>>,
@@ -41,8 +41,7 @@ pub struct Hits {
 /// The index of public messages. It follows the log at its own pace and never delays an append.
 #[async_trait]
 pub trait Search: Send + Sync {
-    /// Returns at most `limit` messages that match, from `cursor` on, which is the `next` of the
-    /// last page.
+    /// Returns at most `limit` messages that match. `cursor` is the `next` of the previous page.
     async fn search(
         &self,
         wanted: &SearchRequest,

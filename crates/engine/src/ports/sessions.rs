@@ -75,9 +75,9 @@ pub struct Session {
     pub computer: String,
     /// The working directory.
     pub cwd: PathBuf,
-    /// The terminal of its program, once it has one.
+    /// The terminal of its program; `None` before the program has one.
     pub pane: Option<Pane>,
-    /// The program's own id for the session, once it is known.
+    /// The program's own id for the session; `None` before it is known.
     pub native: Option<String>,
     /// The way in which its program was started.
     pub origin: Origin,
@@ -99,8 +99,8 @@ pub struct Session {
     /// Additional arguments with which its program was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// The program's own id of the conversation that it resumes: the last in which it took a
-    /// prompt. Before a prompt, programs store nothing under an id.
+    /// The program's own id of the conversation that it resumes, which is the last one in which it
+    /// took a prompt. Before a prompt, programs store nothing under an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
     /// True if it ended because its terminal was lost with the computer or the multiplexer.
@@ -111,8 +111,8 @@ pub struct Session {
     pub left: Vec<LeftLink>,
 }
 
-/// The place of a session in a link that it left because its program ended. It is kept until the
-/// session is in the link again, or the link is closed.
+/// The place of a session in a link that it left because its program ended. The place is stored
+/// until the session is in the link again, or the link is closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftLink {
     /// The link.

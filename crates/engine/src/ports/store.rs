@@ -8,7 +8,7 @@ use super::{
     Upkeep,
 };
 
-/// All storage, each part behind its port. Cheap to clone.
+/// All storage, as one port for each part. Cheap to clone.
 ///
 /// ```
 /// use std::sync::Arc;

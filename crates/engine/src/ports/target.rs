@@ -24,8 +24,8 @@ pub enum Target {
     Saga(String),
     /// Another computer, to which rows are posted under numbers: `computer:2abc…`.
     Computer(ComputerId),
-    /// A target of a scheme that this version does not know, as stored. It is never served: its
-    /// deliveries are kept and listed until a version serves them that knows the scheme.
+    /// A target of a scheme that this version does not know, as stored. Its deliveries are stored
+    /// and listed, but this version does not make them. A version that knows the scheme does.
     Other(String),
 }
 

@@ -13,9 +13,9 @@ pub struct Verification {
     pub streams: u64,
     /// Number of events whose checksums match, if the log has checksums.
     pub events: u64,
-    /// The tables beside the streams whose rows were checked, if the log has any.
+    /// The tables other than the streams whose rows were checked, if the log has any.
     pub tables: Vec<CheckedTable>,
-    /// Descriptions of what no checksum covers.
+    /// Descriptions of the data that no checksum covers.
     pub unchecked: Vec<String>,
     /// The damage that was found: the first place in each stream, and faults of the database
     /// itself.
@@ -31,7 +31,7 @@ pub struct CheckedTable {
     pub rows: u64,
 }
 
-/// The reason for which a copy failed.
+/// The reason why a copy failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
     /// This log cannot copy itself.
@@ -55,8 +55,8 @@ pub trait Upkeep: Send + Sync + 'static {
     /// Copies a consistent state to the new folder `dest`, while others write, and verifies the
     /// copy. Never overwrites, and only a complete copy gets the name `dest`.
     async fn backup(&self, dest: &Path) -> Result<Verification, CopyError>;
-    /// Writes what is pending and releases all resources. Later writes are refused as
-    /// [`LogError::Fatal`] or an equivalent; closing again does nothing.
+    /// Writes all pending data and releases all resources. Later writes are refused as
+    /// [`LogError::Fatal`] or an equivalent. Closing a second time does nothing.
     ///
     /// # Errors
     /// The log had failed before, or cannot be written now.

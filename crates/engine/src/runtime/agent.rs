@@ -28,7 +28,7 @@ pub struct Job {
     /// The folder of the conversation, if it has one. Known programs work there unless they have
     /// a folder or a user of their own.
     pub folder: Option<String>,
-    /// The reason for which the turn was granted.
+    /// The reason why the turn was granted.
     pub why: TurnReason,
     /// The kind of turn: a reply, or only listening.
     pub kind: TurnKind,
@@ -66,7 +66,7 @@ pub enum Probe {
     Running,
     /// The turn has ended with this answer.
     Done(String),
-    /// The turn was begun and can no longer be followed.
+    /// The turn had begun, and its end cannot be learned any more.
     Lost,
 }
 
@@ -86,10 +86,11 @@ pub enum Report {
     Used(Usage),
     /// A piece of the model's thoughts, in order. Thoughts are not part of the answer.
     Thought(String),
-    /// All output of a program so far. It is kept if the turn ends without an answer.
+    /// All output of a program so far. It is stored in the trace if the turn ends without an
+    /// answer.
     Printed(String),
-    /// The end of what a program has printed so far, on any of its outputs: it explains why the
-    /// turn runs out of time.
+    /// The last lines that a program has printed so far, on any of its outputs. They explain to
+    /// people why a turn ran out of time.
     LastLines(String),
     /// The model gave only thoughts, and they will be the text of [`Report::Finished`].
     OnlyThought,
@@ -113,7 +114,7 @@ pub enum Report {
         /// Time limit for an answer.
         within: Millis,
     },
-    /// A request for permission that is no longer open, or was replaced by another.
+    /// A request for permission that is not open any more, or was replaced by another.
     Withdrawn {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
@@ -164,14 +165,14 @@ pub enum CallCost {
     Unknown,
 }
 
-/// Sends a runtime's reports to the conversation. Cheap to clone; never blocks; keeps the order.
+/// Sends a runtime's reports to the conversation. Sending never blocks and keeps the order.
 #[async_trait]
 pub trait Reporter: Send + Sync + 'static {
     /// Reports about the turn for which this reporter was made.
     fn report(&self, report: Report);
 
-    /// Reserves the maximum cost of the turn before it begins, or what is left of the budget.
-    /// Waits while the end of another call may leave enough. Returns the reserved amount in
+    /// Reserves the maximum cost of the turn before it begins, or the rest of the budget if that is
+    /// less. Waits while the end of another call may leave enough. Returns the reserved amount in
     /// millionths of the currency; `None` if no budget applies, or if the cost is unknown.
     ///
     /// # Errors
@@ -180,7 +181,8 @@ pub trait Reporter: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Returns the result of [`Reporter::reserve`], once it has one.
+    /// Returns the amount that [`Reporter::reserve`] reserved; `None` before that, and if it
+    /// reserved none.
     fn allowance(&self) -> Option<u64> {
         None
     }
@@ -189,16 +191,16 @@ pub trait Reporter: Send + Sync + 'static {
 /// Default number of messages in a job.
 pub const WINDOW_LEN: usize = 25;
 
-/// An agent, which takes turns. One for each entry of the registry.
+/// An agent, which takes turns. Each entry of the registry has one.
 ///
-/// `ensure` is called again whenever a turn may not be running. Two calls with the same key must do
-/// the work once.
+/// `ensure` is called again whenever a turn may not be running. If it is called twice with the same
+/// key, the agent must do the work only one time.
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
     /// Returns the kind of runtime, as a word for people.
     fn runtime(&self) -> Runtime;
-    /// Returns the abilities of its participants. By default they are asked, answer at once and
-    /// have no memory.
+    /// Returns the abilities of its participants. By default they take turns, answer by the reply
+    /// that the runtime reports, and have no memory.
     fn abilities(&self) -> Abilities {
         Abilities::PLAIN
     }
@@ -207,12 +209,12 @@ pub trait Agent: Send + Sync + 'static {
         OnLost::Rerun
     }
     /// True if a waiting turn gets a new job when another cause is added to it. The agent then
-    /// takes the newest job for a key.
+    /// takes the newest job of a key.
     fn waits(&self) -> bool {
         false
     }
-    /// Returns the bytes of transcript for which its prompts have room, if it has no memory of its
-    /// own.
+    /// Returns the bytes of transcript for which the agent's prompts have room, if it has no memory
+    /// of its own.
     fn room(&self) -> usize {
         TRANSCRIPT_BYTES
     }
@@ -227,8 +229,8 @@ pub trait Agent: Send + Sync + 'static {
     /// Shares the slots for programs with all other agents. Only for agents that start a program
     /// for each turn.
     fn share(&self, _places: &std::sync::Arc<ProgramSlots>) {}
-    /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or
-    /// later.
+    /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, before or after
+    /// this method returns.
     fn ensure(&self, job: Job, reporter: std::sync::Arc<dyn Reporter>);
     /// Tells the agent that the start is in the log, so effects that must not happen twice may
     /// happen now. If the prompt is a delivery, `delivery` is its id, which only the process that
@@ -242,7 +244,7 @@ pub trait Agent: Send + Sync + 'static {
     fn lapsed(&self, key: &TurnKey) {
         self.cancel(key);
     }
-    /// Takes a person's answer to a permission; `None` if there was no answer in time.
+    /// Takes a person's answer to a permission; `None` if none came in time.
     fn permit(
         &self,
         _key: &TurnKey,

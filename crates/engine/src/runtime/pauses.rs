@@ -1,4 +1,4 @@
-//! Time that excludes pauses of this process. When the process was stopped, its container frozen or
+//! Time that excludes pauses of this process. If the process was stopped, its container frozen or
 //! the computer asleep, that time does not count against the limits of turns. (Section "Append
 //! first, then tell" of ARCHITECTURE.md: open deadlines move by the time that was lost.)
 //!
@@ -12,7 +12,8 @@ use tokio::time::Instant;
 
 /// Interval at which a waiting task wakes.
 const BEAT: Duration = Duration::from_secs(1);
-/// Maximum time that is counted for one beat: a busy processor may delay it for a while.
+/// Maximum time that is counted for one beat, because a busy processor may delay a beat for a
+/// while.
 const BEAT_MAX: Duration = Duration::from_secs(2);
 
 /// A steady clock that stops while the process is paused.
@@ -27,8 +28,8 @@ impl SteadyClock {
         Self { looked: now, counted: Duration::ZERO }
     }
 
-    /// Returns the time now. If the caller `beats`, time beyond one beat since the last look is not
-    /// counted.
+    /// Returns the time now. If `beats` is true, the caller looks at the clock at every beat, and
+    /// of the time since the last look at most [`BEAT_MAX`] is counted.
     pub(crate) fn read(&mut self, now: Instant, beats: bool) -> Millis {
         let gone = now.saturating_duration_since(self.looked);
         self.counted += if beats { gone.min(BEAT_MAX) } else { gone };
@@ -52,7 +53,7 @@ impl SteadyClock {
     }
 }
 
-/// Waits for a future for at most `limit` of unpaused time; `None` after that.
+/// Waits for a future for at most `limit` of unpaused time. Returns `None` after that.
 pub async fn within<T>(limit: Duration, wanted: impl Future<Output = T>) -> Option<T> {
     let mut wanted = std::pin::pin!(wanted);
     let mut left = limit;
@@ -61,8 +62,8 @@ pub async fn within<T>(limit: Duration, wanted: impl Future<Output = T>) -> Opti
         if let Ok(came) = tokio::time::timeout(piece, &mut wanted).await {
             return Some(came);
         }
-        // A piece that took much longer is not counted: what arrived during the pause is looked at
-        // first.
+        // A piece of the time that took much longer is not counted, because results that arrived
+        // during the pause have to be looked at first.
         if begun.elapsed() <= piece + BEAT_MAX {
             left -= piece;
         }

@@ -1,4 +1,4 @@
-//! Limits the number of programs that run at once. Others wait in order of arrival.
+//! Limits the number of programs that run at the same time. The others wait in order of arrival.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ pub struct ProgramSlots {
 #[derive(Debug)]
 struct Number {
     most: usize,
-    /// Occupied slots to remove when they are left.
+    /// Number of occupied slots that are removed when their programs end.
     surplus: usize,
 }
 
@@ -32,7 +32,7 @@ pub struct ProgramSlot {
 }
 
 impl Drop for ProgramSlot {
-    /// Removes the slot instead of freeing it, if there are too many.
+    /// If there are too many slots, removes the slot instead of freeing it.
     fn drop(&mut self) {
         let mut number = self.places.number();
         if number.surplus > 0 {
@@ -56,8 +56,8 @@ impl ProgramSlots {
         Arc::new(Self { number, free: Arc::new(Semaphore::new(most)), waiting: Mutex::default() })
     }
 
-    /// Changes the number of slots, to at least one. Running programs are not stopped: if more run
-    /// than are allowed, those that end first free no slot until the number fits.
+    /// Changes the number of slots, to at least one. Running programs are not stopped. If more run
+    /// than are allowed, the programs that end first free no slot until the number fits.
     pub fn resize(&self, most: usize) {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
         let mut number = self.number();
@@ -83,12 +83,12 @@ impl ProgramSlots {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a slot if one is free and no turn waits for it.
+    /// Returns a slot if one is free and no turn waits for a slot.
     pub(crate) fn free_one(self: &Arc<Self>) -> Option<ProgramSlot> {
         self.free.clone().try_acquire_owned().ok().map(|permit| self.place(permit))
     }
 
-    /// Notes that this turn waits for a slot, until the result is dropped.
+    /// Notes that this turn waits for a slot. Dropping the returned value ends the wait.
     pub(crate) fn wait(self: &Arc<Self>, key: &TurnKey) -> SlotWaiter {
         let turn = (key.stream.clone(), key.turn);
         self.waiting().insert(turn.clone());
@@ -111,7 +111,7 @@ impl ProgramSlots {
         format!("waits for a free slot: {programs}")
     }
 
-    /// Returns the number of programs with a slot, and of turns that wait for one.
+    /// Returns the number of programs that have a slot, and the number of turns that wait for one.
     pub fn counts(&self) -> (usize, usize) {
         let number = self.number();
         (

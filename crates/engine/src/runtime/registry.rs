@@ -23,7 +23,7 @@ pub struct AgentSpec {
     pub origin: &'static str,
     /// The user of this computer that its programs run as, if it is not the server's own.
     pub run_as: Option<String>,
-    /// The implementation that its turns are given to.
+    /// The implementation that takes its turns.
     pub agent: Arc<dyn Agent>,
 }
 
@@ -60,12 +60,12 @@ pub struct RunnerFacts {
     pub room: usize,
     /// Number of newest messages in its jobs.
     pub window: usize,
-    /// True if its turns outlive this process, and are taken up by the next one.
+    /// True if its turns outlive this process, and the next process continues them.
     pub outlives: bool,
 }
 
 impl RunnerFacts {
-    /// The hand of an agent in a session.
+    /// The facts of an agent in a session.
     pub const RESIDENT: RunnerFacts = RunnerFacts {
         waits: true,
         on_lost: OnLost::Fail,
@@ -103,8 +103,8 @@ impl Roster {
         self.0.get(client).map_or_else(AgentFacts::external, |listed| listed.facts.clone())
     }
 
-    /// Returns the facts of the runtime that runs a participant here (its hand); `None` for a
-    /// remote client, which comes for its turns. (Ruling 5.)
+    /// Returns the facts of the runtime in this process that runs a participant's turns (its hand).
+    /// `None` for a remote client, which comes for its turns. (Ruling 5.)
     pub fn hand(&self, participant: &Participant) -> Option<RunnerFacts> {
         if participant.facts.abilities.lives_in_session {
             return Some(RunnerFacts::RESIDENT);
@@ -122,7 +122,8 @@ impl Roster {
 }
 
 impl Registry {
-    /// Limits the programs that run at once, for present and later entries together.
+    /// Limits the number of programs that run at the same time, for present and later entries
+    /// together.
     pub fn share(&mut self, places: Arc<ProgramSlots>) {
         self.specs.values().for_each(|spec| spec.agent.share(&places));
         self.places = Some(places);
@@ -133,18 +134,18 @@ impl Registry {
         self.places.as_ref()
     }
 
-    /// Adds an entry, in place of one with the same name.
+    /// Adds an entry. It replaces an entry of the same name.
     pub fn insert(&mut self, spec: AgentSpec) {
         self.places.iter().for_each(|places| spec.agent.share(places));
         self.specs.insert(spec.client.clone(), spec);
     }
 
-    /// Reserves a name for a remote client; no agent here runs under it.
+    /// Reserves a name for a remote client. This server runs no agent under it.
     pub fn keep_name(&mut self, client: String) {
         self.elsewhere.insert(client);
     }
 
-    /// Returns the reserved names, in order.
+    /// Returns the names reserved for remote clients, in order.
     pub fn kept_names(&self) -> impl Iterator<Item = &str> {
         self.elsewhere.iter().map(String::as_str)
     }
@@ -176,7 +177,7 @@ impl Registry {
     }
 }
 
-/// The present configuration, which can be replaced while conversations run.
+/// The present configuration of agents, which can be replaced while conversations run.
 pub(crate) struct LiveRegistry(RwLock<RegistryState>);
 
 /// The configuration at one time.

@@ -1,5 +1,5 @@
-//! Adapter for runtimes that do a turn's work in one future: repeated calls work once, and a cancel
-//! stops the work.
+//! Adapter for runtimes that do a turn's work in one future. Repeated calls do the work only one
+//! time, and a cancel stops the work.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,8 +22,8 @@ use crate::runtime::agent::{
 };
 use crate::runtime::places::{ProgramSlot, ProgramSlots};
 
-/// A turn's work as a future. It is dropped when the turn is cancelled, so drop guards have to
-/// release whatever must not outlive it.
+/// A turn's work as a future. The future is dropped when the turn is cancelled, so drop guards have
+/// to release everything that must not outlive it.
 #[async_trait]
 pub trait Work: Send + Sync + 'static {
     /// Does the work. The caller reports `Started` and `Finished`; deltas, progress and permissions
@@ -31,8 +31,8 @@ pub trait Work: Send + Sync + 'static {
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage);
     /// Returns the kind of runtime, as a word for people.
     fn runtime(&self) -> Runtime;
-    /// Returns the abilities of its participants. By default they are asked, answer at once and
-    /// have no memory.
+    /// Returns the abilities of its participants. By default they take turns, answer by the reply
+    /// that the runtime reports, and have no memory.
     fn abilities(&self) -> Abilities {
         Abilities::PLAIN
     }
@@ -64,16 +64,16 @@ pub trait Work: Send + Sync + 'static {
         _given: Option<&PermissionAnswer>,
     ) {
     }
-    /// True if it starts a program, whose number is limited.
+    /// True if the work starts a program. The number of programs is limited.
     fn needs_a_place(&self) -> bool {
         false
     }
 }
 
-/// An [`Agent`] that does each turn's [`Work`] once.
+/// An [`Agent`] that does each turn's [`Work`] only one time.
 ///
-/// Work that never waits is done when `ensure` returns, without a task of its own. Dropping this
-/// ends all work.
+/// Work that never waits is done when `ensure` returns, without a task of its own. Dropping the
+/// agent ends all work.
 pub struct RunOnce<W: Work> {
     work: Arc<W>,
     going: Arc<ActiveTasks>,
@@ -84,7 +84,7 @@ pub struct RunOnce<W: Work> {
 #[derive(Default)]
 struct ActiveTasks(Mutex<HashMap<TurnKey, ActiveRun>>);
 
-/// One run of a turn, with the handle to abort it once it waits.
+/// One run of a turn, with the handle to abort it; `None` before its future has waited.
 struct ActiveRun {
     run: Arc<()>,
     abort: Option<AbortHandle>,
@@ -100,7 +100,7 @@ impl ActiveTasks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the job of a turn that waits for a program slot. True if the turn waits.
+    /// Replaces the job of a turn that waits for a program slot. Returns true if the turn waits.
     fn renew(&self, job: &Job, reporter: &Arc<dyn Reporter>) -> bool {
         let mut going = self.lock();
         let waits = going.get_mut(&job.key).and_then(|slot| slot.waits_with.as_mut());
@@ -116,7 +116,8 @@ impl ActiveTasks {
         }
     }
 
-    /// Takes the job of a turn that waited; `None` if another run has replaced its entry.
+    /// Removes and returns the job of a turn that waited for a slot. `None` if another run has
+    /// replaced its entry, or the turn was cancelled.
     fn assign(&self, listed: &ActiveEntry) -> Option<Assignment> {
         self.lock()
             .get_mut(&listed.key)
@@ -125,7 +126,7 @@ impl ActiveTasks {
             .take()
     }
 
-    /// Adds a turn, unless it runs already.
+    /// Adds a turn. Returns `None` if it runs already.
     fn enter(self: &Arc<Self>, key: &TurnKey) -> Option<ActiveEntry> {
         match self.lock().entry(key.clone()) {
             Entry::Occupied(_) => None,
@@ -140,7 +141,8 @@ impl ActiveTasks {
     }
 }
 
-/// Removes a turn when its future ends: by its result, by a panic or by being dropped.
+/// The entry of a running turn. Dropping it removes the turn, when the future of the turn ends by
+/// its result, by a panic or by being dropped.
 struct ActiveEntry {
     going: Arc<ActiveTasks>,
     key: TurnKey,
@@ -157,8 +159,8 @@ impl Drop for ActiveEntry {
     }
 }
 
-/// Reports a fault in place of work that panicked, so that its turn does not wait for its time
-/// limit.
+/// Reports the end of a turn. If the work panicked, it reports a fault, so that the turn does not
+/// wait for its time limit.
 struct Ending {
     reporter: Arc<dyn Reporter>,
     owed: bool,
@@ -191,8 +193,9 @@ impl<W: Work> RunOnce<W> {
         &self.work
     }
 
-    /// Returns the work of one turn as a future: waits for a program slot and for money, does the
-    /// work, and reports its result. A turn that is cancelled in the wait reports nothing.
+    /// Returns the work of one turn as a future. The future waits for a program slot and for money,
+    /// reports the start, does the work, and reports the result. A turn that is cancelled while it
+    /// waits reports no end.
     fn future(
         &self,
         job: Job,
@@ -214,15 +217,15 @@ impl<W: Work> RunOnce<W> {
             reporter.report(Report::Started { through: job.through });
             let ending = Ending { reporter: reporter.clone(), owed: true };
             let (result, usage) = work.run(&job, &*reporter).await;
-            // Released before the report, so that the next turn finds a free slot.
+            // The slot is released before the report, so that the next turn finds it free.
             drop((listed, place));
             ending.report(result, usage);
         })
     }
 }
 
-/// Waits for a program slot if the work needs one, and reports the wait. The job may be replaced
-/// meanwhile. `None` if the turn was cancelled.
+/// Waits for a program slot if the work needs one, and reports that wait as progress. The job may
+/// be replaced during the wait. Returns `None` if the turn was cancelled.
 async fn seated(
     places: Option<Arc<ProgramSlots>>,
     listed: &ActiveEntry,
@@ -241,7 +244,8 @@ async fn seated(
 
 impl<W: Work> Drop for RunOnce<W> {
     fn drop(&mut self) {
-        // Collected first, because a dropped future takes this lock in `ActiveEntry::drop`.
+        // The handles are collected first, because a dropped future locks the same map in
+        // `ActiveEntry::drop`.
         let aborts: Vec<_> = self.going.lock().drain().filter_map(|(_, slot)| slot.abort).collect();
         aborts.iter().for_each(AbortHandle::abort);
     }
@@ -273,6 +277,9 @@ impl<W: Work> Agent for RunOnce<W> {
         self.work.timeout()
     }
 
+    /// Starts the work of a turn, unless it runs already. If the turn waits for a program slot, it
+    /// gets the newer job. The work is polled once here, and gets a task of its own only if it has
+    /// to wait.
     fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
         if self.going.renew(&job, &reporter) {
             return;

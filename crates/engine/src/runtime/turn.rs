@@ -9,6 +9,7 @@ pub struct TurnKey {
     pub stream: StreamId,
     /// The number of the turn in its conversation.
     pub turn: TurnNo,
-    /// The attempt. A result of any but the current attempt is kept in the trace and not shown.
+    /// The attempt. The result of an attempt that is not the current one is stored in the trace and
+    /// not shown.
     pub attempt: u32,
 }

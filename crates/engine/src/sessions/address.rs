@@ -21,7 +21,7 @@ pub fn named_by(address: &Address) -> Option<SessionId> {
     address.here(ADDRESS).map(SessionId::new)
 }
 
-/// Returns the session of this computer that a participant is; `None` for any other participant.
+/// Returns the session of this computer that is this participant; `None` for any other participant.
 pub fn session_of(participant: &Participant) -> Option<SessionId> {
     participant.address.as_ref().and_then(named_by)
 }
@@ -36,8 +36,8 @@ pub fn target(session: &SessionId) -> Target {
     Target::Session(session.clone())
 }
 
-/// Returns the delivery target of a participant that is a session of this computer. Each of its
-/// prompts is a row in the log.
+/// Returns the delivery target of a participant that is a session of this computer; `None` for
+/// others. Each prompt for such a participant is a row in the log.
 pub fn target_of(participant: &Participant) -> Option<Target> {
     session_of(participant).map(Target::Session)
 }

@@ -1,5 +1,5 @@
 //! Beginning a conversation together with its members, some of which have to be started. Either all
-//! come or none.
+//! members come or none.
 
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::gathering::GatheringPlan;
@@ -11,7 +11,7 @@ use super::{NewSession, Session, SessionId};
 pub enum SessionSource {
     /// A living session.
     Living(SessionId),
-    /// A session that is started for the conversation. Ended again if not all members come.
+    /// A session that is started for the conversation. It is ended again if not all members come.
     Started(NewSession),
 }
 
@@ -19,7 +19,7 @@ pub enum SessionSource {
 pub struct JoiningSession {
     /// The session to bring.
     pub who: SessionSource,
-    /// A function that returns the invitation of the session, called once the session exists.
+    /// A function that returns the invitation of the session. It is called when the session exists.
     pub invite: Box<dyn Fn(&Session) -> Invite + Send + Sync>,
 }
 

@@ -41,7 +41,7 @@ pub struct Status {
     pub doing: Activity,
     /// Number of turns that wait for the session.
     pub waiting: usize,
-    /// The person who types in its terminal from afar.
+    /// The person who types in its terminal through the server.
     pub typist: Option<ParticipantId>,
     /// The tool that its program uses, if the program reports it.
     pub tool: Option<ToolUse>,
@@ -103,8 +103,8 @@ pub struct FolderList {
 pub struct GatheringPlace {
     /// The name of the member. The session gets this name, with the first number that is free.
     pub name: String,
-    /// The gathering with which the program ends, once the gathering has begun; `None` if the
-    /// program outlives it.
+    /// The gathering with whose end the program ends; `None` before the gathering has begun, and if
+    /// the program outlives it.
     pub until: Option<StreamId>,
 }
 
@@ -130,12 +130,12 @@ pub struct NewObserved {
     pub by: Actor,
 }
 
-/// The first words to a program, sent once it runs.
+/// The first words to a program. They are sent when it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FirstWords {
     /// The text, if any.
     pub text: Option<String>,
-    /// True if the words begin a link of the two.
+    /// True if the words begin a link of the sender and the program's session.
     pub direct: bool,
 }
 
@@ -167,10 +167,10 @@ pub struct Message {
     pub to: SessionId,
     /// The text; may be empty if a link is only closed.
     pub text: String,
-    /// True to talk over a link of the two: what either says at the end of a turn reaches the
-    /// other.
+    /// True to talk over a link of sender and receiver. The last words of each turn of one reach
+    /// the other.
     pub direct: bool,
-    /// True to close the link of the two instead, after the text, if any.
+    /// True to close the link of sender and receiver. The text, if any, is said before.
     pub close_link: bool,
 }
 
@@ -185,7 +185,8 @@ pub enum LinkState {
     Reused,
     /// The link was closed.
     Closed,
-    /// No link was made or closed: none was asked for, or there was none to close.
+    /// No link was made or closed, because the request did not ask for it, or there was none to
+    /// close.
     None,
 }
 
@@ -236,14 +237,14 @@ pub struct RemoteMember {
     pub member: Member,
 }
 
-/// Words of a session to one of another computer, over a link of the two.
+/// Words of a session to a session of another computer, over a link of both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageElsewhere {
-    /// The session that sends them.
+    /// The session that sends the words.
     pub from: SessionId,
     /// The computer of the other session.
     pub computer: PairedComputer,
-    /// The id or name of the other session there.
+    /// The id or name that the other session has on its computer.
     pub word: String,
     /// The words; may be empty if the link is closed.
     pub text: String,
@@ -274,17 +275,17 @@ pub struct Link {
     pub id: StreamId,
     /// The title of its conversation.
     pub title: String,
-    /// The members; for a closed link, those it had last.
+    /// The members; for a closed link, its last members.
     pub members: Vec<Member>,
     /// When the link was made.
     pub created_at: Timestamp,
     /// True if the link still carries words.
     pub active: bool,
-    /// The ended sessions that keep the link closed until they are resumed or ended.
+    /// The ended sessions that have to be resumed or ended before the link opens again.
     pub waits_for: Vec<SessionId>,
 }
 
-/// A selection of what a session was asked and said.
+/// A selection of the words to and from a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// Earliest time, inclusive.
@@ -300,8 +301,8 @@ pub struct Excerpt {
 pub struct MessageReader {
     /// The participant who reads; `None` for a reader who reaches everything.
     pub name: Option<ParticipantId>,
-    /// The computer of that participant, if it is another one. A participant of this computer may
-    /// bear the same name.
+    /// The computer of that participant, if it is not this one. A participant of this computer may
+    /// have the same name.
     pub computer: Option<ComputerId>,
     /// The conversations whose words the reader may see.
     pub reach: Reach,
@@ -349,7 +350,7 @@ pub enum SessionError {
     Elsewhere {
         /// The name of the session, as the caller wrote it.
         name: String,
-        /// The name of the computer here.
+        /// The name that this computer has for it.
         computer: String,
     },
     /// Another computer is away, or refuses.
@@ -398,7 +399,7 @@ pub fn check_working_folder(folder: &Path) -> Result<(), SessionError> {
 }
 
 impl SessionError {
-    /// Returns the error for a name that no computer has here.
+    /// Returns the error for a name that this computer has for no computer.
     pub fn no_computer(name: &str) -> Self {
         Self::Invalid(format!(
             "No computer is called {name} here. `GET /computers` lists the computers."

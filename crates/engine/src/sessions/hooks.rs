@@ -9,7 +9,7 @@ use super::SessionId;
 /// A report of a program about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// The unique id; the same report may arrive twice.
+    /// The unique id. The same report may arrive twice.
     pub id: String,
     /// The session in whose environment the report was made.
     pub session: SessionId,
@@ -48,24 +48,24 @@ pub enum HookNews {
     },
     /// The program waits for a person's permission.
     Asks(ReportedQuestion),
-    /// The program uses a tool; `None` if it has ended the use. Such a report comes once, and is
-    /// not kept for a later start of the server.
+    /// The program uses a tool; `None` if it has ended the use. Such a report is sent only once,
+    /// and is not stored for a later start of the server.
     Uses(Option<ToolUse>),
     /// The program ended its session.
     Ended,
 }
 
-/// A question that a program reports by itself, apart from the dialog that shows it.
+/// A question that a program reports by itself, in addition to the dialog that shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedQuestion {
-    /// The action that the program wants to take, as far as the report holds it.
+    /// The action that the program wants to take, as far as the report has it.
     pub action: String,
-    /// True if the report does not hold the whole action.
+    /// True if the report does not have the whole action.
     pub partial: bool,
     /// The parts of the action, if the report has them one by one.
     pub detail: Option<ActionDetail>,
-    /// The program's own offers not to ask again, each with its number in the report and the words
-    /// for what it covers.
+    /// The program's own offers not to ask again. Each has its number in the report, and words that
+    /// say which actions it covers.
     pub always: Vec<(usize, String)>,
     /// The questions to the person, in their order, if the program asks for a choice.
     pub choices: Vec<ReportedChoice>,
@@ -78,7 +78,8 @@ pub struct ReportedChoice {
     pub header: String,
     /// The words of the question.
     pub question: String,
-    /// The answers of the agent, each with its label and its description; empty if there is none.
+    /// The answers that the agent offers, each with its label and its description, which may be
+    /// empty.
     pub options: Vec<(String, String)>,
 }
 
@@ -124,6 +125,6 @@ pub enum Permit {
     GaveUp,
     /// Too many questions of the program already wait for people, so this one was not asked.
     TooMany,
-    /// Moothall has no decision: the program asks the person at its terminal.
+    /// Moothall has no decision, so the program asks the person at its terminal.
     Undecided,
 }

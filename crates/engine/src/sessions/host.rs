@@ -30,7 +30,7 @@ pub struct Launch {
     /// The working folder.
     pub cwd: PathBuf,
     /// True if `cwd` is a real path, and the program must run in exactly that folder or not at all.
-    /// The agent that had it started might replace the folder meanwhile.
+    /// An agent that requested the start could replace the folder in the meantime.
     pub exact: bool,
     /// Additional variables, besides the few that the host passes on.
     pub env: BTreeMap<String, String>,
@@ -51,14 +51,14 @@ pub struct ResumeArgs {
     pub left_out: Vec<String>,
 }
 
-/// A running program to take over, in a terminal that the server did not start.
+/// A running program to adopt, in a terminal that the server did not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdoptRequest {
     /// The multiplexer's socket: a name or a path.
     pub socket: String,
     /// The pane, e.g. `%7` or `work:0.1`.
     pub target: String,
-    /// The program that is taken to run there.
+    /// The program that is assumed to run in the pane.
     pub client: String,
 }
 
@@ -69,7 +69,8 @@ pub struct Paste {
     pub session: SessionId,
     /// The text, as it is to stand in the composer.
     pub text: String,
-    /// The byte ranges of the text that are the words of one member each, in order.
+    /// The byte ranges of the text at which members' words stand, in order. Each range has the
+    /// words of one member.
     pub bodies: Vec<Range<usize>>,
 }
 
@@ -132,13 +133,14 @@ pub struct Dialog {
     /// The position of the marked option, from 0, if the arrow keys and Enter choose one and no
     /// digit does.
     pub pointer: Option<usize>,
-    /// True if the program draws the whole action, so that no report is needed to confirm it.
+    /// True if the program always draws the whole action, so that no report is needed to confirm
+    /// it.
     pub whole: bool,
-    /// The positions of the checked options, if several can be checked. The key of such an option
-    /// checks it, and answers nothing.
+    /// The positions of the checked options; `None` if the dialog has no options to check. The key
+    /// of such an option only checks it, and does not answer the dialog.
     pub checked: Option<Vec<usize>>,
-    /// True if the dialog repeats the answer to one question, and its first option submits that
-    /// answer.
+    /// True if the dialog asks to confirm the answer to one question, and its first option submits
+    /// that answer.
     pub confirms: bool,
 }
 
@@ -154,19 +156,20 @@ pub struct Field {
 }
 
 impl Dialog {
-    /// Returns all that the dialog shows, blanks included: one more blank may make another command.
+    /// Returns all that the dialog shows. Blanks are included, because one more blank may make
+    /// another command.
     pub fn content(&self) -> String {
         let labels = self.options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>();
         format!("{}\n\n{}", self.action, labels.join("\n"))
     }
 
-    /// True if both are the same dialog. Equal options alone do not prove that.
+    /// True if both dialogs show the same action and options. Equal options alone are not enough.
     pub fn is_same(&self, other: &Dialog) -> bool {
         self.content() == other.content()
     }
 
-    /// True if the dialog shows this very question: its whole words, and each of its answers in the
-    /// place that it has in the report.
+    /// True if the dialog shows this very question: all of its words, and each of its answers at
+    /// the position that it has in the report. False for a question without answers.
     pub fn asks(&self, choice: &ReportedChoice) -> bool {
         let is_offered =
             |(option, (label, description)): (&PermissionOption, &(String, String))| {
@@ -178,9 +181,9 @@ impl Dialog {
             && self.options.iter().zip(&choice.options).all(is_offered)
     }
 
-    /// True if the dialog may be the question of a report: it shows the beginning of the reported
-    /// command, or else something that the report names. This is not proof, so the person who
-    /// decides sees both.
+    /// True if the dialog may be the question of a report. If the report has a command, the dialog
+    /// has to show its beginning, and otherwise some text of the report. This is not proof, so the
+    /// person who decides sees both.
     pub fn shows(&self, reported: &str) -> bool {
         const NAMED_CHARS: usize = 24;
         let shown = squeezed(&self.action);
@@ -203,7 +206,8 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && !('\u{2500}'..='\u{257f}').contains(c)).collect()
 }
 
-/// True if some text of a value passes a test, apart from its type, title and description.
+/// True if some text in a value passes the test. Fields with a type, a title or a description are
+/// skipped.
 fn any_words(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::String(words) => test(words),
@@ -219,18 +223,19 @@ fn any_words(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
 /// A key that types no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The Enter key: submits the typed text.
+    /// The Enter key, which submits the typed text.
     Enter,
-    /// The Escape key: interrupts a running turn.
+    /// The Escape key, which interrupts a running turn.
     Escape,
 }
 
-/// The kinds of events that a program reports by itself once it is started here.
+/// The kinds of events that a program reports by itself if this server started it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reports {
     /// True if the program reports the end of each turn, with the words of the turn.
     pub turns: bool,
-    /// True if the program reports each prompt when taken, not only with the end of the turn.
+    /// True if the program reports each prompt as soon as it takes it; false if only with the end
+    /// of the turn.
     pub prompts: bool,
     /// True if the program reports its questions for permission.
     pub questions: bool,
@@ -241,15 +246,15 @@ impl Reports {
     pub const ALL: Self = Self { turns: true, prompts: true, questions: true };
 }
 
-/// A query for a prompt, or for the newest turn, in a program's own record.
+/// A query to a program's own record: for a prompt, for the newest turn, or for the tool in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct RecordQuery {
     /// The program's own id for its conversation, if known.
     pub native: Option<String>,
-    /// A line that only this prompt contains. `None` asks for the newest turn.
+    /// A line that only the wanted prompt contains. `None` asks for the newest turn.
     pub tag: Option<String>,
-    /// True if only the tool is asked for that the program uses now.
+    /// True if the query asks only for the tool that the program uses now.
     #[serde(default)]
     pub uses: bool,
 }
@@ -298,7 +303,7 @@ pub enum RecordEnd {
 /// A change in a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaneNews {
-    /// The program drew something and then paused, or keeps drawing for a while.
+    /// The program drew something and then paused, or it has drawn for a while without a pause.
     Drawn,
     /// The program exited, or the pane was closed.
     Died,
@@ -371,18 +376,18 @@ pub struct FolderEntry {
     pub is_project: bool,
 }
 
-/// Terminals, and typing into them. All text is sent as data: no part of it acts as a key, a
+/// Terminals, and typing into them. All text is sent as data, so no part of it acts as a key, a
 /// command or the end of a paste.
 #[async_trait]
 pub trait SessionHost: Send + Sync + 'static {
     /// Returns the programs for terminals, in the order of their names.
     fn programs(&self) -> Vec<ProgramOffer>;
     /// Returns the folders directly inside a folder, as the user of a program sees them, in the
-    /// order of their names. Hidden ones are left out.
+    /// order of their names. Hidden folders are left out.
     async fn folders(&self, _client: &str, folder: &Path) -> Result<Vec<FolderEntry>, HostFault> {
         Err(HostFault::Unavailable(format!("{} cannot be listed", folder.display())))
     }
-    /// Returns the kinds of events that a program reports by itself once it is started here.
+    /// Returns the kinds of events that a program reports by itself if this server started it.
     fn reports(&self, _client: &str) -> Reports {
         Reports::default()
     }
@@ -401,10 +406,10 @@ pub trait SessionHost: Send + Sync + 'static {
     }
     /// Starts a program. Answers when its process runs; [`View::state`] tells when it takes input.
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;
-    /// Takes over a running program.
+    /// Adopts a running program.
     async fn adopt(&self, adopt: &AdoptRequest) -> Result<Pane, HostFault>;
-    /// Subscribes to changes of a pane, also after a restart. `client` selects how the screen is
-    /// read.
+    /// Subscribes to changes of a pane, also of one that an earlier server process started.
+    /// `client` selects the way in which the screen is read.
     async fn watch(
         &self,
         pane: &Pane,
@@ -425,11 +430,11 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Presses a key in a pane. Enter is pressed only if the composer holds the last paste.
     /// [`HostFault::Refused`] if a question covers the composer; then nothing was submitted.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
-    /// Chooses the options of a dialog at these positions, from 0; more than one if several can be
-    /// checked. Checks right before the key press that this very dialog is still shown. If it is
-    /// not, fails with [`HostFault::Refused`] and presses no key. Free text is typed into the
-    /// option's field, read back and submitted. After any other fault the text may still be in the
-    /// field, and a retry with the same text does not type it again.
+    /// Chooses the options of a dialog at these positions, from 0. There may be several if several
+    /// options can be checked. Checks right before the key press that this very dialog is still
+    /// shown. If it is not, fails with [`HostFault::Refused`] and presses no key. Free text is
+    /// typed into the option's field, read back and submitted. After any other fault the text may
+    /// still be in the field, and a retry with the same text does not type it again.
     async fn choose(
         &self,
         pane: &Pane,
@@ -448,8 +453,8 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn folder(&self, _pane: &Pane) -> Option<PathBuf> {
         None
     }
-    /// Looks a prompt up in the program's own record. `None` if the program keeps no readable
-    /// record with the prompt, or none of what is asked for.
+    /// Answers a query from the program's own record. `None` if the program has no readable record,
+    /// or the record does not have the wanted prompt or turn.
     async fn find_record(
         &self,
         _pane: &Pane,
@@ -461,7 +466,8 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Ends the program and closes its pane. An adopted program is only released. Succeeds if the
     /// program has already exited.
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
-    /// Returns how a program exited and the last lines it showed, as far as its terminal says.
+    /// Returns the way in which a program exited, and the last lines that it showed, as far as its
+    /// terminal says.
     async fn last_words(&self, _pane: &Pane) -> Option<LastWords> {
         None
     }
@@ -478,14 +484,15 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn is_lost(&self, _pane: &Pane) -> bool {
         false
     }
-    /// Returns the arguments with which a program runs again, made from its first ones: without a
-    /// prompt, and resuming its own conversation if possible.
+    /// Returns the arguments with which a program runs again. They are made from its first
+    /// arguments, without a prompt, and resume the program's own conversation if possible.
     fn resume_args(&self, _client: &str, args: &[String], _native: Option<&str>) -> ResumeArgs {
         ResumeArgs { args: args.to_vec(), ..ResumeArgs::default() }
     }
     /// Kills, after a moment, the processes that outlived the terminals of these ended sessions.
     fn reap(&self, _left: Vec<(SessionId, Pane)>) {}
-    /// Deletes what is kept for the program of an ended session, besides its pane.
+    /// Deletes the files that are stored for the program of an ended session. Its pane is not
+    /// touched.
     async fn forget(&self, _session: &SessionId) {}
     /// Returns the command with which a person on this computer opens the pane and types into it.
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault>;

@@ -1,4 +1,4 @@
-//! Keystrokes of a person who types in a terminal from afar.
+//! Keystrokes of a person who types in a terminal through the server.
 
 /// Maximum number of keystrokes of one request.
 pub const KEYSTROKES_MAX: usize = 256;
@@ -8,7 +8,7 @@ pub const TYPED_BYTES_MAX: usize = 64 * 1024;
 /// A request to type in a terminal, or to release it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypingRequest {
-    /// The keystrokes, in order. Without any, the terminal is only taken over.
+    /// The keystrokes, in order. Without keystrokes, the person only takes over the terminal.
     pub keys: Vec<Keystroke>,
     /// True if the person releases the terminal after the keystrokes.
     pub release: bool,

@@ -1,11 +1,11 @@
 //! Sessions, as the engine knows them: the ports between a hall and its sessions, and the facts
 //! about sessions, their programs, terminals and reports.
 //!
-//! A session is one live run of a program. It has a *home*, a conversation of its own whose id is
-//! the session's id. The home holds what people and other sessions send to this session alone, and
-//! what a person types in its terminal. In every other conversation a session is a participant
-//! whose address names it. The crate `terminals` implements sessions behind [`Residents`], as any
-//! other way to run programs would.
+//! A session is one live run of a program. It has a *home*: a conversation of its own, whose id is
+//! the session's id. The home has the words that people and other sessions send to this session
+//! alone, and the words that a person types in its terminal. In every other conversation a session
+//! is a participant whose address names it. The crate `terminals` implements sessions through
+//! [`Residents`], as any other way to run programs would.
 
 mod address;
 mod convening;

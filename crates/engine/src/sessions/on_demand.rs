@@ -34,8 +34,8 @@ impl Agent for OnDemand {
         self.timeout
     }
 
-    /// Fails the turn. The hall gives turns to sessions, so this is called only on a server without
-    /// terminals.
+    /// Fails the turn. The hall gives turns to sessions, so this function is called only on a
+    /// server without terminals.
     fn ensure(&self, _job: Job, reporter: Arc<dyn Reporter>) {
         fail_turn(&*reporter, "this server was started without terminals");
     }

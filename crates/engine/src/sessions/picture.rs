@@ -1,7 +1,7 @@
 //! The picture of a terminal: its screen in colour, as people at the terminal see it.
 
-/// A screen in runs of one style. Its text is that of the view, with the coloured cells at the ends
-/// of lines.
+/// A screen in runs of one style. Its text is the text of the view. In addition, it has the
+/// coloured cells at the ends of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     /// The width of the terminal, in cells; 0 if it is not known.
@@ -36,7 +36,7 @@ pub struct StyledRun {
 pub struct CellStyle {
     /// The colour of the character; `None` for the terminal's own.
     pub fg: Option<CellColor>,
-    /// The colour behind it; `None` for the terminal's own.
+    /// The colour of the background; `None` for the terminal's own.
     pub bg: Option<CellColor>,
     /// Bold.
     pub bold: bool,

@@ -53,13 +53,13 @@ pub trait Residents: Send + Sync + 'static {
         None
     }
 
-    /// Returns the agent that takes the turns of a participant at this address. A session is begun
-    /// for a participant without an address.
+    /// Returns the agent that takes the turns of a participant at this address. For a participant
+    /// without an address, that agent starts a session.
     fn agent(&self, _address: Option<&Address>) -> Arc<dyn Agent> {
         Arc::new(OnDemand::default())
     }
 
-    /// Handles events before they are committed. `state` is the conversation before them.
+    /// Handles events before they are committed. `state` is the conversation before these events.
     ///
     /// # Errors
     /// [`LogError`]; nothing is committed then.
@@ -73,7 +73,7 @@ pub trait Residents: Send + Sync + 'static {
     }
 
     /// Handles events after they are committed, before any caller gets an answer. `state` is the
-    /// conversation before them.
+    /// conversation before these events.
     async fn after_commit(
         &self,
         _stream: &StreamId,
@@ -82,15 +82,15 @@ pub trait Residents: Send + Sync + 'static {
     ) {
     }
 
-    /// Checks, before an answer counts, that a question still stands. If it does not, it is
-    /// withdrawn when this returns.
+    /// Checks that a question is still open, before an answer to it counts. If the question is not
+    /// open, it is withdrawn when this method returns.
     async fn see_question(&self, _stream: &StreamId, _permission: &PermissionId) {}
 
-    /// Carries out what a person allowed, once, however often it is called. Then reports the
-    /// outcome to the conversation.
+    /// Carries out a request that a person allowed. Further calls for the same request have no
+    /// effect. Then reports the outcome to the conversation.
     fn carry_out(&self, _stream: &StreamId, _request: &AllowedRequest) {}
 
-    /// Returns the program that holds this secret.
+    /// Returns the session whose secret this is, as a caller.
     fn by_token(&self, _token: &str) -> Option<Resident> {
         None
     }
@@ -100,8 +100,9 @@ pub trait Residents: Send + Sync + 'static {
         false
     }
 
-    /// Returns the reason for which a conversation cannot be deleted, and what to do; `None` if it
-    /// can. A session lives in it, or it is a link that carries words.
+    /// Returns the reason why a conversation cannot be deleted, and the next step for people;
+    /// `None` if it can be deleted. The reason is a session that lives in it, or a link that
+    /// carries words.
     fn deletion_obstacle(&self, _stream: &StreamId) -> Option<String> {
         None
     }
@@ -121,7 +122,8 @@ pub trait Residents: Send + Sync + 'static {
         false
     }
 
-    /// True if two sessions share a conversation that takes words. The home of either counts too.
+    /// True if two sessions share a conversation that takes words. The home of either session
+    /// counts too.
     fn meet(&self, _one: &SessionId, _other: &SessionId) -> bool {
         false
     }
@@ -138,11 +140,11 @@ pub trait Residents: Send + Sync + 'static {
         Ok(false)
     }
 
-    /// Resolves when the session has ended; at once for an unknown session.
+    /// Resolves when the session has ended. Resolves immediately for an unknown session.
     async fn wait_for_end(&self, _session: &SessionId) {}
 
-    /// Resolves when the session's client does not reach everything any more; at once for an
-    /// unknown session.
+    /// Resolves when the session's client does not reach everything any more. Resolves immediately
+    /// for an unknown session.
     async fn reach_less(&self, _session: &SessionId) {}
 }
 
@@ -171,8 +173,8 @@ pub trait SessionDirectory: Send + Sync {
     /// Returns the living sessions, and the ended ones if wanted, oldest first.
     fn list(&self, include_ended: bool) -> Vec<Status>;
 
-    /// Finds a session by its id, the beginning of its id, or its name. Among several with a name,
-    /// prefers the living one, then the newest.
+    /// Finds a session by its id, the beginning of its id, or its name. Of several sessions with
+    /// one name, prefers the living session, then the newest.
     ///
     /// # Errors
     /// [`SessionError::NotFound`]; [`SessionError::Invalid`], if the word means more than one.
@@ -180,8 +182,8 @@ pub trait SessionDirectory: Send + Sync {
         self.find_among(word, &|_| true)
     }
 
-    /// Finds a session among those that a caller sees, as [`SessionDirectory::find`]. The answer
-    /// reveals nothing about the others.
+    /// Finds a session among those that a caller sees, in the way of [`SessionDirectory::find`].
+    /// The answer reveals nothing about the others.
     ///
     /// # Errors
     /// [`SessionError::NotFound`]; [`SessionError::Invalid`], if the word means more than one.
@@ -191,8 +193,8 @@ pub trait SessionDirectory: Send + Sync {
         is_seen: &dyn Fn(&Status) -> bool,
     ) -> Result<Status, SessionError>;
 
-    /// Starts a program in a terminal, with a home for messages to it, once per key. The caller
-    /// prevents concurrent calls with one key.
+    /// Starts a program in a terminal, with a home for messages to it. A second call with the same
+    /// key returns the same session. The caller prevents concurrent calls with one key.
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
@@ -202,10 +204,11 @@ pub trait SessionDirectory: Send + Sync {
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
-    /// Makes a session of a running program, once per key.
+    /// Makes a session of a running program. A second call with the same key returns the same
+    /// session.
     ///
     /// # Errors
-    /// [`SessionError`]; the program is left alone then.
+    /// [`SessionError`]; the program is not touched then.
     async fn observe_once(
         &self,
         new: AuthorizedRequest<NewObserved>,
@@ -216,8 +219,8 @@ pub trait SessionDirectory: Send + Sync {
     /// it has to ask.
     fn starts_alone(&self, new: &NewSession) -> Option<PathBuf>;
 
-    /// Asks a person to allow the start of a program, in the home of the session that asks, or in
-    /// `thread`. Returns the conversation and the permission.
+    /// Asks a person to allow the start of a program. The question is in the home of the session
+    /// that asks, or in `thread`. Returns the conversation and the permission.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is asked then.
@@ -228,8 +231,8 @@ pub trait SessionDirectory: Send + Sync {
         first: FirstWords,
     ) -> Result<(StreamId, PermissionId), SessionError>;
 
-    /// Asks a person, in the home of a session, if it may talk to another. Returns the conversation
-    /// and the permission. The answer reveals nothing about the other session.
+    /// Asks a person, in the home of the session `own`, if it may talk to another session. Returns
+    /// the conversation and the permission. The answer reveals nothing about the other session.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is asked then.
@@ -265,8 +268,8 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`].
     async fn attach(&self, warrant: &Warrant) -> Result<Vec<String>, SessionError>;
 
-    /// Types into the session's terminal for a person, or releases it. Returns the time at which it
-    /// is released without another request; `None` if it was released.
+    /// Types into the session's terminal for a person, or releases the terminal. Returns the time
+    /// at which the terminal is released without another request; `None` if it was released.
     ///
     /// # Errors
     /// [`SessionError`]; [`SessionError::Conflict`] if another person types there.
@@ -277,14 +280,14 @@ pub trait SessionDirectory: Send + Sync {
         request: TypingRequest,
     ) -> Result<Option<Timestamp>, SessionError>;
 
-    /// Interrupts the session. Its turn is cancelled, if it has one.
+    /// Interrupts the session. If it has a running turn, the turn is cancelled.
     ///
     /// # Errors
     /// [`SessionError`].
     async fn interrupt(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError>;
 
-    /// Ends the session: its program, its turns, and its places in links. If its program has
-    /// already exited, only the places are left to end.
+    /// Ends the session: its program, its turns, and its places in links. If its program has exited
+    /// before, only the places in links end.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -306,7 +309,7 @@ pub trait SessionDirectory: Send + Sync {
         id: &SessionId,
     ) -> Result<BTreeMap<StreamId, Vec<SessionId>>, SessionError>;
 
-    /// Sends a message to a session, once per key.
+    /// Sends a message to a session. A second call with the same key sends nothing.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was said then.
@@ -316,8 +319,10 @@ pub trait SessionDirectory: Send + Sync {
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError>;
 
-    /// Sends words to a session of another computer over the link of the two, or over their
-    /// smallest link, which is then closed; once per key. Returns `None` if they have no such link.
+    /// Sends words to a session of another computer, over the link that has exactly these two
+    /// sessions. To close a link, sends the words over the smallest link that has both, and then
+    /// closes that link. A second call with the same key sends no words. Returns `None` if the
+    /// sessions do not have such a link.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was said then, unless only the closing failed.
@@ -327,8 +332,8 @@ pub trait SessionDirectory: Send + Sync {
         key: Option<Idempotency>,
     ) -> Result<Option<SendResult>, SessionError>;
 
-    /// True if a session shares a link with a session of another computer, which is named by its
-    /// id or name there.
+    /// True if a session shares a link with a session of another computer. `word` is the other
+    /// session's id, or its name on that computer.
     ///
     /// # Errors
     /// [`SessionError`], if a link cannot be read.
@@ -350,17 +355,17 @@ pub trait SessionDirectory: Send + Sync {
         eyes: &MessageReader,
     ) -> Result<SessionData, SessionError>;
 
-    /// Begins a conversation with all members, or not at all. If one does not come, the programs
-    /// started for it are ended.
+    /// Begins a conversation with all members, or not at all. If a member does not come, the
+    /// programs that were started for the conversation are ended.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing is left of the conversation then.
+    /// [`SessionError`]; no open conversation is left then.
     async fn convene(
         &self,
         new: AuthorizedRequest<ConversationPlan>,
     ) -> Result<StreamId, SessionError>;
 
-    /// Makes a link, or returns the one with exactly these members.
+    /// Makes a link, or returns the existing link between exactly these members.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was made then.
@@ -369,14 +374,14 @@ pub trait SessionDirectory: Send + Sync {
         new: AuthorizedRequest<NewLink>,
     ) -> Result<(Link, LinkState), SessionError>;
 
-    /// Returns the active links, of one session or of all.
+    /// Returns the active links of one session, or of all sessions.
     ///
     /// # Errors
     /// [`SessionError`], if a link cannot be read.
     async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError>;
 
-    /// Returns the closed links that reopen once the sessions that they wait for are resumed or
-    /// ended, of one session or of all.
+    /// Returns the closed links, of one session or of all, that reopen when the sessions that they
+    /// wait for are resumed or ended.
     ///
     /// # Errors
     /// [`SessionError`], if a link cannot be read.

@@ -1,5 +1,5 @@
-//! The one timer of a stream's task. It stays registered between waits: a timer made for each wait
-//! and dropped after it would wake the timer thread for nothing.
+//! The one timer of a stream's task. It stays registered between waits. A timer that is made for
+//! each wait and dropped after it would wake the timer thread for nothing.
 
 use std::pin::Pin;
 
@@ -15,8 +15,8 @@ impl Alarm {
         Self(Box::pin(sleep_until(at)))
     }
 
-    /// Waits until this time. Cancelling the wait is safe: a timer set too early is reset after it
-    /// fires, and one set too late is reset at once.
+    /// Waits until this time. Cancelling the wait is safe. A timer that was set too early is reset
+    /// after it fires. A timer that was set too late is reset before the wait.
     pub(super) async fn wait_until(&mut self, at: Instant) {
         while Instant::now() < at {
             if self.0.deadline() > at || self.0.is_elapsed() {

@@ -14,8 +14,8 @@ use super::io::{Condition, Consent, RequestId};
 /// Asks principals for their consent to requests.
 #[async_trait]
 pub trait ConsentAsker: Send + Sync {
-    /// Asks a principal for consent to a request. This may take any time: the host drops the future
-    /// when the answer would come too late.
+    /// Asks a principal for consent to a request. The answer may take any time, because the host
+    /// drops the future when the answer would come too late.
     async fn ask(&self, principal: &str, request: &Command) -> Consent;
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct ConsentRequest {
     pub(crate) asker: Arc<dyn ConsentAsker>,
 }
 
-/// The end of a question: the answer, `None` if it came too late, or an error if the asker
-/// panicked.
+/// The end of a question. It has the answer, or `None` if the answer came too late. It is an error
+/// if the asker panicked.
 pub(super) type ConsentResult = Result<Option<(RequestId, Consent)>, JoinError>;
 
 /// The questions of one stream. They are cancelled with its task.
@@ -37,7 +37,8 @@ pub(super) struct ConsentQuestions {
 }
 
 impl ConsentQuestions {
-    /// Notes the asker of a request, for use if the host asks, and returns the condition.
+    /// Notes the asker of a request, for the case that the host asks. Returns the condition; `None`
+    /// if the request has none.
     pub(super) fn note(
         &mut self,
         id: RequestId,
@@ -48,8 +49,8 @@ impl ConsentQuestions {
         Some(condition)
     }
 
-    /// Asks the principal about a request in the background, through the asker noted for it. Does
-    /// nothing without such an asker. An answer after `until` is dropped.
+    /// Asks the principal about a request in the background, through the asker that was noted for
+    /// the request. Does nothing without such an asker. An answer after `until` is dropped.
     pub(super) fn ask(
         &mut self,
         id: RequestId,
@@ -81,7 +82,7 @@ impl ConsentQuestions {
     }
 }
 
-/// Returns the answer, if it came in time and the asker did not fail.
+/// Returns the answer; `None` if it came too late or the asker panicked.
 pub(super) fn answer_of(over: ConsentResult) -> Option<(RequestId, Consent)> {
     over.ok().flatten()
 }

@@ -51,8 +51,8 @@ impl PendingConsents {
         PutOutcome::First
     }
 
-    /// Returns the items whose question was answered; empty if the answer is late or the question
-    /// unknown.
+    /// Removes and returns the items whose question was answered. Returns none if the answer is
+    /// late or the question is unknown.
     pub(super) fn answered(&mut self, id: RequestId, now: Millis) -> Vec<Item> {
         match self.0.get(&id) {
             Some(question) if now < question.until => self.take([id]),
@@ -60,7 +60,7 @@ impl PendingConsents {
         }
     }
 
-    /// Returns the items whose deadline has passed.
+    /// Removes and returns the items whose deadline has passed.
     pub(super) fn take_over(&mut self, now: Millis) -> Vec<Item> {
         let over: Vec<_> = self
             .0
@@ -71,13 +71,13 @@ impl PendingConsents {
         self.take(over)
     }
 
-    /// Returns all waiting items, as agreed, and forgets their questions.
+    /// Removes and returns all waiting items.
     pub(super) fn take_all(&mut self) -> Vec<Item> {
         let all: Vec<_> = self.0.keys().copied().collect();
         self.take(all)
     }
 
-    /// Removes these questions. Returns their items marked as needing consent no more.
+    /// Removes these questions. Returns their items, marked so that they need no further consent.
     fn take(&mut self, ids: impl IntoIterator<Item = RequestId>) -> Vec<Item> {
         let questions = ids.into_iter().filter_map(|id| self.0.remove(&id));
         questions.flat_map(|question| question.items).map(Item::agreed).collect()
@@ -93,7 +93,7 @@ impl PendingConsents {
     }
 }
 
-/// Returns the error for a request that was not agreed to.
+/// Returns the error for a request that the principal refused.
 pub(super) fn refused(why: &str) -> HallError {
     let message = format!("The request was denied: {why}");
     HallError::Rejected(Box::new(Rejection::new(Refusal::Forbidden, "not_agreed", message)))

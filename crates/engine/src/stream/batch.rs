@@ -1,5 +1,5 @@
-//! Deciding and appending: requests of one look are decided together, appended at once, and
-//! answered only then.
+//! Deciding and appending. Requests that share their lookups are decided together, appended in one
+//! batch, and answered only after that.
 
 use std::sync::Arc;
 
@@ -35,8 +35,8 @@ const RETRY: Millis = Millis(50);
 const DOUBLINGS_MAX: u32 = 5;
 
 impl Host {
-    /// Decides the items that have no verdict yet, in order. Stops at an item that has to be paid
-    /// first.
+    /// Decides the items that have no verdict yet, in order, and then requests the append. An item
+    /// that needs consent leaves the batch. Stops at an item whose costs have to be charged first.
     pub(super) fn decide(&mut self, mut deciding: PendingBatch, around: &Around<'_>) {
         while let Some(item) = deciding.items.get(deciding.verdicts.len()) {
             let known =
@@ -82,7 +82,8 @@ impl Host {
                 }
             };
             if item.condition.is_some() {
-                // Removed from the batch, because items and verdicts are paired by their position.
+                // The item is removed from the batch, because items and verdicts are paired by
+                // their position.
                 let item = deciding.items.remove(deciding.verdicts.len());
                 self.ask(item, command, around);
                 continue;
@@ -103,8 +104,8 @@ impl Host {
         self.append(deciding, around);
     }
 
-    /// Asks for consent to a request. The request leaves its batch and returns when consent is
-    /// given.
+    /// Asks for consent to a request. The request leaves its batch and returns when consent was
+    /// given. Refuses it if too many requests wait.
     fn ask(&mut self, item: Item, command: Command, around: &Around<'_>) {
         let (Some(id), Some(Condition { principal, within })) = (item.id(), item.condition.clone())
         else {
@@ -126,7 +127,8 @@ impl Host {
         let committed = &self.committed;
         let working = self.working.get_or_insert_with(|| {
             let mut working = committed.clone();
-            // A refused charge drops the working state; earlier decisions of the batch stay.
+            // A refused charge dropped the working state, but the earlier decisions of the batch
+            // stand.
             deciding.events.iter().for_each(|event| working.apply(event));
             working
         });
@@ -143,8 +145,8 @@ impl Host {
         working.decide(deciding.now, command, &facts)
     }
 
-    /// Continues after the budgets were charged. If another conversation spent the rest meanwhile,
-    /// the decision is made again with the new budgets.
+    /// Continues after the budgets were charged. If they could not be, because another conversation
+    /// spent the rest in the meantime, decides the item again with the new budgets.
     pub(super) fn charged(
         &mut self,
         paying: PendingPayment,
@@ -170,7 +172,8 @@ impl Host {
             Ok(()) => Ok(Answer { event: events.first().cloned(), ..self.nothing_new() }),
             Err(rejection) => Err(HallError::Rejected(Box::new(rejection))),
         };
-        // Only for a later item of the batch: `note` copies the voices, which other streams share.
+        // The voices are only updated for a later item of the batch, because `note` copies them,
+        // and other streams share them.
         if deciding.items.len() > deciding.verdicts.len() + 1 {
             self.let_hear(&mut deciding.found, &events);
         }
@@ -200,8 +203,8 @@ impl Host {
         deciding.push(verdict, last);
     }
 
-    /// Returns the answer to remember for words that were held back, so that a retry by the client
-    /// gets the same answer even if the rules have changed.
+    /// Returns the answer to remember for words that were held back; `None` for every other
+    /// verdict. A retry by the client then gets the same answer, even if the rules have changed.
     fn held_back(&self, verdict: &Verdict, events: &[RecordedEvent]) -> Option<Answer> {
         let Err(HallError::Rejected(rejection)) = verdict else { return None };
         let kept =
@@ -218,8 +221,8 @@ impl Host {
         }
     }
 
-    /// Counts rejected words that were not kept, until an event reports them. A restart only loses
-    /// their number.
+    /// Counts rejected words that were not stored, until an event reports them. A restart loses
+    /// only their number.
     fn count_unkept(&mut self, unkept: DroppedWords) {
         let (count, sum) = self.unkept.entry(unkept.participant).or_default();
         *count += 1;
@@ -246,7 +249,8 @@ impl Host {
     }
 
     /// Returns the claim that remembers an outcome under an idempotency key. It expires after
-    /// [`IDEM_TTL`]; that of a command from another stream lasts until its delivery is settled.
+    /// [`IDEM_TTL`]. The claim of a command from another stream lasts until its delivery is
+    /// settled.
     fn claim_of(
         &self,
         namespace: &str,
@@ -270,8 +274,8 @@ impl Host {
     }
 
     /// Requests the append of a decided batch. Drops its decisions if they break an invariant. A
-    /// batch without events, claims, deliveries and marks is answered at once. Without an epoch,
-    /// the host first has to become the writer of the stream.
+    /// batch without events, claims, deliveries and marks is answered without an append. If the
+    /// host is not the writer of the stream (it has no epoch), it asks for that first.
     fn append(&mut self, deciding: PendingBatch, around: &Around<'_>) {
         let owes = !deciding.owed.is_empty() || !deciding.marks.is_empty();
         if deciding.events.is_empty() && deciding.keys.is_empty() && !owes {
@@ -294,8 +298,8 @@ impl Host {
         }
     }
 
-    /// Continues with the append once the log has made this host the writer. Otherwise puts the
-    /// batch back, to retry later, or refuses its items.
+    /// Continues with the append after the log made this host the writer. Otherwise drops the
+    /// decisions, and retries or refuses the items.
     pub(super) fn acquired(
         &mut self,
         deciding: Box<PendingBatch>,
@@ -307,7 +311,8 @@ impl Host {
                 self.epoch = Some(epoch);
                 self.append_under(epoch, deciding);
             }
-            // Another process holds the lease: treat as overload and retry.
+            // Another process holds the lease. This is treated as overload, so the engine's own
+            // commands retry.
             Ok(Acquisition::Held(_)) => self.undo(*deciding, AppendError::Overloaded, around),
             Err(error) => self.undo(*deciding, unwritable(&error), around),
         }
@@ -321,8 +326,8 @@ impl Host {
             let conversation = state.conversation()?;
             target_of(conversation.participant(&conversation.turn(turn)?.participant)?)
         };
-        // `effects` replays the events on the state before them, so the working state is not asked
-        // here.
+        // `effects` replays the events on the state before them, so it gets the bindings and
+        // members from before the batch.
         let bound = self.conversation().into_iter().flat_map(Conversation::bindings);
         let members = self.conversation().filter(|own| own.task().is_some()).map(|own| {
             own.participants().iter().map(|participant| participant.id.clone()).collect()
@@ -408,9 +413,9 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// Rejects decisions that led to a state which breaks an invariant. A single item is refused,
-    /// even one of the engine's own, because a retry would break the same rule. The state is loaded
-    /// again, in case it was wrong before.
+    /// Drops decisions whose events break an invariant. Refuses a single item, even a command of
+    /// the engine, because a retry would break the same rule. Several items are decided again one
+    /// at a time. The state is loaded again, because it may have been wrong before.
     fn broken(&mut self, deciding: PendingBatch, broken: BrokenRule) {
         let items = self.forget_decided(deciding);
         let error = HallError::Failed(broken.to_string());
@@ -420,7 +425,7 @@ impl Host {
         self.stage = Stage::Reloading;
     }
 
-    /// Drops the decisions of a batch and gives back its charges. Returns its items.
+    /// Drops the decisions of a batch and gives its charges back. Returns its items.
     fn forget_decided(&mut self, deciding: PendingBatch) -> Vec<Item> {
         self.working = None;
         let PendingBatch { items, charges, .. } = deciding;
@@ -430,7 +435,8 @@ impl Host {
         items
     }
 
-    /// Drops a batch that was not appended, and retries or refuses its items by the error.
+    /// Drops the decisions of a batch that was not appended. The error decides if its items are
+    /// retried or refused, or if the stream closes.
     fn undo(&mut self, deciding: PendingBatch, error: AppendError, around: &Around<'_>) {
         let items = self.forget_decided(deciding);
         match error {
@@ -454,14 +460,17 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// Handles a claim that was already taken. The items are decided one at a time, to find the
-    /// owner of the key. That item is decided once more, to get the answer of the earlier request.
+    /// Handles a claim that was already taken. Several items are decided again one at a time, to
+    /// find the item that wants the claim. If that claim is the idempotency key of the item, the
+    /// item is decided once more, to get the answer of the earlier request. Otherwise the item is
+    /// refused.
     fn claimed(&mut self, mut items: Vec<Item>, claim: &Claim) {
         if let [item] = &mut items[..] {
             let own = claim.namespace == IDEM && item.claim_key().as_ref() == Some(&claim.key);
             if own && !item.again {
                 item.again = true;
-                // At the front, because later requests wait behind it in batches of their own.
+                // It goes to the front, because later requests come after it in batches of their
+                // own.
                 self.batches.push_front(items);
             } else {
                 let error = if own {
@@ -476,27 +485,30 @@ impl Host {
         }
     }
 
-    /// Handles a mark that does not follow that of its channel, which is at `through`. The items
-    /// are decided one at a time, to find the rows that were taken before.
+    /// Handles a mark that does not follow the last mark of its channel, which is at `through`.
+    /// Several items are decided again one at a time. An item whose row was taken before is refused
+    /// as taken.
     fn marked(&mut self, items: Vec<Item>, through: u64, why: &str) {
         let taken = |item: &Item| item.taking.as_ref().is_some_and(|it| it.mark.through <= through);
         let error = match items.iter().all(taken) {
             true => HallError::Taken { through },
-            // A row before it was not taken. Both come again.
+            // An earlier row is missing. The sender sends both again.
             false => HallError::Failed(why.to_owned()),
         };
         self.refuse_alone(items, &error);
     }
 
-    /// Refuses client requests and keeps the engine's own commands for a retry: an agent's answer
-    /// must not be lost. `pause` grows with each retry.
+    /// Refuses client requests, and puts the engine's own commands back for a retry, because an
+    /// agent's answer must not be lost. The pause before the retry doubles with each retry, up to
+    /// [`RETRY_FULL`].
     fn put_back(&mut self, items: Vec<Item>, error: &HallError, now: Millis, pause: Millis) {
         let (asked, own): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| item.asked.is_some());
         self.refuse(asked, error);
         let lost = *error == HallError::DiskFull && planted::has(Bug::RetryLostWhenFull);
         if !own.is_empty() && !lost {
-            // In front of newer commands: deadlines have to move before a timer reads them.
+            // They go in front of newer commands, because deadlines have to move before a timer
+            // reads them.
             self.pending.splice(0..0, own);
             // The number of doublings is bounded, because a shift by 64 bits would panic.
             let pause = (pause.0 << self.retries.min(DOUBLINGS_MAX)).min(RETRY_FULL.0);
@@ -505,8 +517,8 @@ impl Host {
         }
     }
 
-    /// Refuses a single item. Decides several again one at a time, to find the one that the error
-    /// is about.
+    /// Refuses a single item. Several items are decided again one at a time, to find the item that
+    /// the error is about.
     fn refuse_alone(&mut self, items: Vec<Item>, error: &HallError) {
         if items.len() == 1 {
             self.refuse(items, error);
@@ -515,7 +527,7 @@ impl Host {
         }
     }
 
-    /// Answers the waiting requests with an error.
+    /// Answers the items that are requests of a waiting sender with an error.
     pub(super) fn refuse(&mut self, items: Vec<Item>, error: &HallError) {
         let answers: Vec<_> =
             items.iter().filter_map(|item| Some((item.id()?, Err(error.clone())))).collect();
@@ -525,12 +537,12 @@ impl Host {
     }
 }
 
-/// Returns the decision of a request without a command.
+/// Returns the empty decision, for an item without a command.
 fn undecided() -> Decision {
     Decision { events: Vec::new(), outcome: Ok(()), charges: Vec::new(), unkept: None }
 }
 
-/// Pairs each waiting request with its verdict.
+/// Pairs each waiting request with its verdict. Items without a waiting sender are left out.
 fn answers(items: &[Item], mut verdicts: Vec<Verdict>) -> Vec<(RequestId, Verdict)> {
     if planted::has(Bug::AnswersSwapped) {
         verdicts.reverse();
@@ -552,7 +564,7 @@ pub(super) fn unwritable(error: &LogError) -> AppendError {
     }
 }
 
-/// Returns the error for a binding that another conversation holds.
+/// Returns the error for a claim that another conversation holds, such as a binding.
 fn taken(claim: &Claim) -> Rejection {
     let message = format!(
         "`{}:{}` belongs to conversation {}; unbind it there first.",

@@ -35,8 +35,8 @@ const REPLIES_MAX: usize = 16;
 /// Number of events in one read of a longer span.
 const SPAN_PAGE: usize = 1000;
 
-/// Reads the events at the `count` positions behind `after`, page after page. All of them are in
-/// memory at the end, so the caller must keep `count` small.
+/// Reads the `count` events that follow `after`, page by page. All of them are in memory at the
+/// end, so the caller must keep `count` small.
 pub(crate) async fn read_span(
     log: &dyn EventLog,
     stream: &StreamId,
@@ -85,7 +85,7 @@ pub(crate) enum ReadRequest {
 /// The result of drafting a job.
 pub(crate) enum DraftOutcome {
     Job(Box<Job>),
-    /// A read that has to come first.
+    /// A read whose events the draft needs first.
     Missing(ReadRequest),
 }
 
@@ -119,7 +119,8 @@ struct OmittedMessages {
 }
 
 impl JobDraft {
-    /// Makes the job, if all events that it needs were read.
+    /// Makes the job if all events that it needs were read. Otherwise returns the next read that is
+    /// needed.
     ///
     /// # Errors
     /// [`LogError`] if the log did not give the requested events.
@@ -169,8 +170,9 @@ impl JobDraft {
         Ok(DraftOutcome::Job(Box::new(job(of, &range, material, trigger))))
     }
 
-    /// Returns the next read of messages: first those that fit into the prompt, then those that are
-    /// only counted. For the whole conversation the state has the count.
+    /// Returns the next read of messages; `None` if no more are needed. First come the messages
+    /// that fit into the prompt, then those that are only counted. If the range begins at the
+    /// conversation's beginning, nothing is counted, because the state has the count.
     fn missing_messages(&mut self, range: &Range, tail: &Tail) -> Option<ReadRequest> {
         let known = tail.messages_after();
         if known > range.floor && !tail.meets(range.wanted, range.through) {
@@ -189,7 +191,8 @@ impl JobDraft {
         Some(ReadRequest::Messages { before: counted.next(), limit: COUNTED_PAGE })
     }
 
-    /// Adds the events that were read, oldest first.
+    /// Adds the events of the last requested read to the draft or to the tail. `events` are oldest
+    /// first.
     pub(crate) fn take(&mut self, of: &Brief<'_>, events: Vec<RecordedEvent>, tail: &mut Tail) {
         match self.asked {
             Some(LastRead::Range(after)) => tail.replace(after, events),
@@ -204,8 +207,9 @@ impl JobDraft {
 }
 
 impl OmittedMessages {
-    /// Counts the messages of a read that are in the range and for which the prompt has no room,
-    /// and notes how far back all are counted. `messages` are the oldest first.
+    /// Counts the messages of a read that are in the range and not the participant's own, because
+    /// the prompt has no room for them. Notes the position after which all messages are counted.
+    /// `messages` are oldest first.
     fn add(&mut self, of: &Brief<'_>, range: &Range, messages: &[RecordedEvent]) {
         let own = |recorded: &RecordedEvent| recorded.event.from() == Some(&of.participant.id);
         let wanted = |recorded: &&RecordedEvent| {
@@ -218,16 +222,16 @@ impl OmittedMessages {
     }
 }
 
-/// Returns the position of one event that is still to be read, because one event is read at a time;
-/// `None` if all are read. The flag is true if the prompt needs that event (a message that has left
-/// the queue, the cause of the turn, the summary), and false if a message only replies to it.
+/// Returns the position of the next single event to read; `None` if all are read. One event is read
+/// at a time. The flag is true if the prompt needs that event: a message that has left the queue,
+/// the cause of the turn, or the summary. It is false if a message only replies to that event.
 fn missing_single(
     of: &Brief<'_>,
     range: &Range,
     material: &Material<'_>,
     sought: &BTreeSet<Seq>,
 ) -> Option<(Seq, bool)> {
-    // Posts that left the queue within the range, by the event that took them from it.
+    // Posts that left the queue within the range, found by the event that took them from it.
     let taken = |recorded: &RecordedEvent| match &recorded.event {
         Event::Taken { cause } if recorded.seq > range.after => Some(cause.seq),
         _ => None,
@@ -302,7 +306,8 @@ fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: RecordedE
         may_pass: of.turn.may_pass,
         prompt: compose(of.state, of.turn, range.from, range.through, &story, of.room),
         trigger,
-        // The messages here are none of the conversation that a hosted turn is taken for.
+        // A hosted turn is for a conversation of another computer, and the messages of this
+        // conversation do not belong to that one.
         window: match of.turn.is_hosted() {
             true => Vec::new(),
             false => window(&story, range.through, of.window),
@@ -351,7 +356,7 @@ pub(crate) async fn read_messages(
 
 /// The events that a turn covers, `(from, through]`, and the events to read for it.
 struct Range {
-    /// All events after this one are read.
+    /// All events after this position, up to `until`, are read.
     after: Seq,
     /// Last event that is read. Events after `through` tell which messages had not taken effect by
     /// then.
@@ -364,10 +369,10 @@ struct Range {
 }
 
 impl Range {
-    /// Returns the range of a turn. A running turn has its range already, and a hosted one is about
-    /// its own post; another waiting one begins after the last event that its participant was shown
-    /// and ends at the head. The memory of the
-    /// participant says how far back messages are needed.
+    /// Returns the range of a turn. A running turn has its range already. The range of a hosted
+    /// turn is its own post. Any other waiting turn begins after the last event that its
+    /// participant was shown and ends at the head. The memory of the participant decides how far
+    /// back messages are needed.
     fn of(of: &Brief<'_>) -> Self {
         let head = of.state.head();
         let (from, through) = match of.turn.running {
@@ -378,7 +383,8 @@ impl Range {
             of.state.summary_of(&of.participant.id).map_or(Seq(0), |summary| summary.through);
         let (floor, wanted) = match of.participant.facts.abilities.memory {
             Memory::None => (Seq(0), TailBudget { bytes: of.room, count: of.window }),
-            // More than the prompt has room for, so that the rest can be summed up.
+            // Twice as many bytes as the prompt has room for are read, so that the rest can be
+            // summed up.
             Memory::Rebuilt => {
                 (summed_up, TailBudget { bytes: of.room.saturating_mul(2), count: 1 })
             }
@@ -407,8 +413,8 @@ pub(crate) async fn read_one(
     found.ok_or_else(|| LogError::Failed(format!("stream {stream} has no event {seq}")))
 }
 
-/// Returns the newest messages, in the order in which they took effect. A message that waits in the
-/// queue is not among them.
+/// Returns the newest `count` messages up to `through`, in the order in which they took effect. A
+/// message that waits in the queue is not among them.
 fn window(story: &Story<'_>, through: Seq, count: usize) -> Vec<RecordedEvent> {
     let mut newest: Vec<RecordedEvent> =
         story.messages(through).rev().take(count).cloned().collect();

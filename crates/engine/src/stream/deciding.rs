@@ -27,11 +27,12 @@ pub(super) struct Item {
     pub(super) asked: Option<(RequestId, Option<Idempotency>)>,
     /// The consent that is still missing.
     pub(super) condition: Option<Condition>,
-    /// True if it was decided before and lost the race for its idempotency key.
+    /// True if the item was decided before, and another request with its idempotency key was
+    /// appended first.
     pub(super) again: bool,
     /// Deliveries to insert with the append.
     pub(super) owing: OwedItems,
-    /// The rows of another computer that the item takes, if it does.
+    /// The rows of another computer that the item takes, if any.
     pub(super) taking: Option<Box<Taking>>,
 }
 
@@ -79,7 +80,8 @@ impl Item {
         Self { condition, ..self }
     }
 
-    /// Returns the item without its condition: consent was given.
+    /// Returns the item without its condition, because consent was given or is not awaited any
+    /// more.
     pub(super) fn agreed(self) -> Self {
         self.on(None)
     }
@@ -99,7 +101,7 @@ impl Item {
         self.key().is_some() && self.key() == other.key() && asked_of(self) == asked_of(other)
     }
 
-    /// Returns the claim key under which the item is decided once.
+    /// Returns the claim key that keeps the item from being decided twice; `None` without a key.
     pub(super) fn claim_key(&self) -> Option<String> {
         self.idempotency().map(claim_key)
     }
@@ -125,13 +127,13 @@ impl Item {
         self.asked.as_ref()?.1.as_ref()
     }
 
-    /// Returns the key under which the item is decided once; `None` for an item that only keeps an
-    /// answer.
+    /// Returns the key that keeps the item from being decided twice. `None` for an item without a
+    /// key, and for an item that only stores an answer or is about a turn's state.
     pub(super) fn idempotency(&self) -> Option<&Idempotency> {
         match self.wanted {
             ItemBody::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
             ItemBody::Decision(_) | ItemBody::Owing => self.key(),
-            // Their mark alone lets them take effect once.
+            // Their mark alone makes sure that they do not take effect twice.
             ItemBody::Keeping(_) | ItemBody::Probing(_) | ItemBody::Missing { .. } => None,
         }
     }
@@ -150,13 +152,13 @@ pub(super) struct PendingBatch {
     pub(super) events: Vec<RecordedEvent>,
     pub(super) charges: Vec<Charge>,
     pub(super) keys: Vec<ClaimChange>,
-    /// Deliveries that the requests of the batch owe.
+    /// Deliveries that the requests of the batch insert.
     pub(super) owed: Vec<NewDelivery>,
     /// The marks of the rows that the batch takes, one for each channel.
     pub(super) marks: Vec<PostMark>,
     /// The turns whose prompts are deliveries of this batch, in the order of the deliveries.
     pub(super) prompts: Vec<Option<(TurnNo, u32)>>,
-    /// Keys taken by this batch: a second request with the same key gets the answer of the first.
+    /// Keys taken by this batch. A second request with the same key gets the answer of the first.
     pub(super) taken: BTreeMap<String, PriorRequest>,
 }
 
@@ -179,8 +181,9 @@ impl PendingBatch {
         }
     }
 
-    /// Adds the verdict of the next item, after its events. If the item takes rows, their mark
-    /// moves with the batch, and a refusal is owed to their sender. `last` is the newest event.
+    /// Adds the verdict of the next item, after its events were added. If the item takes rows of
+    /// another computer, the batch moves their mark, and sends their sender a refusal if the
+    /// verdict is one. `last` is the newest event.
     pub(super) fn push(&mut self, verdict: Verdict, last: Seq) {
         let item = &self.items[self.verdicts.len()];
         if let Some(taking) = item.taking.as_ref().filter(|_| counts_as_taken(&verdict)) {
@@ -206,8 +209,9 @@ impl PendingBatch {
         begins.zip(&self.ends).map(|(from, to)| self.events[from..*to].to_vec()).collect()
     }
 
-    /// Returns the answer of an earlier request with the same key; `None` if the request is new or
-    /// the earlier one was refused.
+    /// Returns the answer of an earlier request with the same key. `None` if the request is new, or
+    /// if the earlier one was refused without being held back. Returns an error if the key was used
+    /// for another request, or if the earlier requests could not be looked up.
     pub(super) fn known(&self, idempotency: &Idempotency) -> Option<Verdict> {
         let key = claim_key(idempotency);
         let earlier = match &self.found.earlier {
@@ -221,7 +225,8 @@ impl PendingBatch {
     }
 }
 
-/// Adds a mark, or extends that of the rows before it: many rows are one change of the log.
+/// Adds a mark, or extends the mark of the rows directly before it, because many rows are one
+/// change of the log.
 fn merge(marks: &mut Vec<PostMark>, next: &PostMark) {
     let before = marks.iter_mut().find(|mark| mark.channel == next.channel);
     match before.filter(|mark| mark.through == next.before) {

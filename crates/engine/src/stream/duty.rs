@@ -20,7 +20,7 @@ use crate::ports::{LogError, Page};
 use crate::runtime::agent::{TurnKey, WINDOW_LEN};
 use crate::runtime::registry::RunnerFacts;
 
-/// Interval at which the host checks that a client with a turn is still there.
+/// Interval at which the host checks that a client with a turn is still connected.
 const LOOKS: Millis = Millis::from_secs(1);
 
 impl Host {
@@ -41,8 +41,9 @@ impl Host {
     }
 
     /// Composes and sends the jobs of the runs in order, as far as they need one. Stops at a job
-    /// whose events have to be read first; [`Host::read`] goes on from there. After the last run,
-    /// requests the allowed requests and sets the alarm.
+    /// whose events have to be read first, and [`Host::read`] goes on from there. Ends a turn whose
+    /// job cannot be composed. After the last run, requests the allowed requests and sets the
+    /// alarm.
     fn brief(&mut self, mut briefing: Briefing, around: &Around<'_>) {
         loop {
             let (run, drafting) = match briefing.drafting.take() {
@@ -76,14 +77,15 @@ impl Host {
         self.rest(around.now);
     }
 
-    /// Notes a turn that is not taken up yet. True if its job has to be sent to its runtime now, or
-    /// once more: the turn waits there and was widened since.
+    /// Notes a turn that is not noted yet. True if its job has to be sent to its runtime: for the
+    /// first time, or once more, because the turn waits at the runtime and was widened after its
+    /// job was sent.
     fn needs_job(&mut self, run: &TurnDuty, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
             None => self.start_or_probe(run, around),
             Some(ActiveTurn { phase: Phase::Reattach, hand, .. }) => *hand,
             Some(ActiveTurn { phase: Phase::Running, hand: Some(hand), through, .. }) => {
-                // The turn was widened after its job was sent: send a new job.
+                // A new job is sent only if the turn was widened after its job was sent.
                 let turn = self
                     .conversation()
                     .and_then(|state| state.turn(run.turn))
@@ -98,9 +100,10 @@ impl Host {
         hand.is_some()
     }
 
-    /// Returns the facts of the runtime in this process (the hand) to which a turn has to be given
-    /// now; `None` if there is nothing to give. A turn that runs elsewhere is only noted: its
-    /// client comes for it. A turn that an earlier process started is probed first. (Ruling 5.)
+    /// Returns the facts of the runtime in this process (the hand) to which the job of a turn has
+    /// to be sent now; `None` if no job is sent. A turn of a remote client is only noted as
+    /// started, and its client comes for it. A turn that an earlier process started is probed
+    /// first. (Ruling 5.)
     fn start_or_probe(&mut self, run: &TurnDuty, around: &Around<'_>) -> Option<RunnerFacts> {
         let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
@@ -172,7 +175,7 @@ impl Host {
         hand.map_or((TRANSCRIPT_BYTES, WINDOW_LEN), |hand| (hand.room, hand.window))
     }
 
-    /// Adds the events that were read to the draft that needs them.
+    /// Adds the events that were read to the draft that requested them.
     fn take_read(&mut self, run: &TurnDuty, drafting: &mut JobDraft, events: Vec<RecordedEvent>) {
         let Some(state) = self.committed.conversation() else { return };
         let (Some(turn), Some(participant)) =
@@ -184,7 +187,8 @@ impl Host {
         drafting.take(&Brief { state, turn, participant, room, window }, events, &mut self.tail);
     }
 
-    /// Takes the result of a read for the draft, and continues.
+    /// Continues the draft with the result of a read. Ends the turn of the draft if the read
+    /// failed.
     pub(super) fn read(
         &mut self,
         mut briefing: Briefing,
@@ -214,7 +218,7 @@ impl Host {
         let result =
             Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
         self.runs.end_here(run.turn);
-        // A runtime that waits has had the turn since it was granted.
+        // A runtime that waits may have the turn already, since it was granted.
         self.out.push(Output::Cancel { key: self.key_of(run) });
         self.pending.push(Item::internal(EngineCommand::Finished {
             turn: run.turn,
@@ -224,7 +228,7 @@ impl Host {
         }));
     }
 
-    /// Tells a runtime, once, that the start of its turn is in the log.
+    /// Tells a runtime that the start of its turn is in the log. Tells it only one time.
     fn tell_begun(&mut self, run: &TurnDuty) {
         if let Some(delivery) = self.runs.begin(run) {
             self.out.push(Output::Begun { key: self.key_of(run), delivery });
@@ -247,7 +251,7 @@ impl Host {
     /// [`LOOKS`] from now if a remote client has a turn.
     fn set_alarm(&mut self, wake_at: Option<Timestamp>, around: &Around<'_>) {
         let now = around.now;
-        // No event reports that a client has gone: while one has a turn, the host checks.
+        // No event reports that a client has gone, so the host checks while a client has a turn.
         let wake_at = if self.awaits_client() {
             wake_at.into_iter().chain([self.time(now) + LOOKS]).min()
         } else {

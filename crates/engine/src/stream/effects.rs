@@ -35,7 +35,7 @@ pub(crate) fn effects<'a>(
     let mut memberships = Memberships { stream, members };
     let mut effects = Effects::default();
     for recorded in events {
-        // A chat that is unbound is told so too.
+        // A chat also gets the event that unbinds it.
         let unbound = unbound_by(&recorded.event, &targets);
         match &recorded.event {
             // `members` is `None` for a stream that begins here: the state before it has no task.
@@ -90,8 +90,8 @@ struct Memberships<'a> {
 }
 
 impl Memberships<'_> {
-    /// Returns the claim that a change to the participants takes or releases; `None` for other
-    /// changes and outside of tasks.
+    /// Returns the claim that a change to the participants takes or releases. `None` for other
+    /// changes, and in a conversation without a task.
     fn of(&mut self, change: &Change) -> Option<ClaimChange> {
         let members = self.members.as_mut()?;
         match change {
@@ -106,7 +106,7 @@ impl Memberships<'_> {
     }
 }
 
-/// Returns the claim by which an agent is a member of the stream, which is of this kind.
+/// Returns the claim that makes an agent a member of the stream, which is of this kind.
 fn enter(stream: &StreamId, agent: &ParticipantId, kind: &str) -> ClaimChange {
     hold(stream, &membership_of(agent), kind)
 }
@@ -117,12 +117,12 @@ fn hold(stream: &StreamId, namespace: &str, kind: &str) -> ClaimChange {
     ClaimChange::Take(Claim { outcome: kind.to_owned(), ..claim })
 }
 
-/// Returns the claim by which an agent manages the task for an app.
+/// Returns the claim that makes an agent the manager of the task for an app.
 fn manage(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
     hold(stream, &management_of(agent), TASK)
 }
 
-/// Returns the release of the claim by which an agent is a member.
+/// Returns the release of the claim that makes an agent a member.
 fn depart(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
     release(&format!("{}:{stream}", membership_of(agent)))
 }
@@ -147,7 +147,8 @@ fn namespace(prefix: &str, agent: &ParticipantId) -> String {
     format!("{prefix}{}", agent.as_str().replace(':', "/"))
 }
 
-/// Returns the agents whose memberships or managements change, with true for a new one.
+/// Returns the agents whose memberships or managements the claims change. The flag is true for a
+/// new membership or management, and false for the end of one.
 pub(crate) fn memberships_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool)> {
     let membership = |claim: &ClaimChange| {
         let (namespace, taken) = match claim {
@@ -160,7 +161,8 @@ pub(crate) fn memberships_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool
     claims.iter().filter_map(membership).collect()
 }
 
-/// Adds the effects of a task's event: deliveries to its conversations, and its memberships.
+/// Adds the effects of a task's event: commands for its conversations as deliveries, and claims for
+/// the memberships and the management.
 fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Effects) {
     let task = || stream.clone();
     let mut owe = |conversation: &StreamId, command: StreamCommand| {
@@ -207,7 +209,7 @@ fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Eff
     }
 }
 
-/// Returns the targets that an event unbinds.
+/// Returns the bound targets that an event unbinds.
 fn unbound_by(event: &Event, targets: &BTreeSet<String>) -> BTreeSet<String> {
     let Event::Controlled { changes, .. } = event else { return BTreeSet::new() };
     let ended = changes.iter().filter_map(|change| match change {
@@ -217,7 +219,8 @@ fn unbound_by(event: &Event, targets: &BTreeSet<String>) -> BTreeSet<String> {
     ended.collect()
 }
 
-/// Adds the claim that a binding takes or its end releases, and changes `targets` accordingly.
+/// Adds the claim that a binding takes, or its release if the binding ends, and changes `targets`
+/// accordingly.
 fn rebind(
     stream: &StreamId,
     targets: &mut BTreeSet<String>,

@@ -1,5 +1,5 @@
-//! Turns of participants that are sessions of other computers: each is offered to its computer by a
-//! row, which carries the newest prompt at the moment it is sent.
+//! Turns of participants that are sessions of other computers. Each turn is offered to the
+//! session's computer by a row. The row is sent with the prompt that is the newest at that moment.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,9 +13,9 @@ use super::remote_effects::MemberElsewhere;
 use crate::runtime::agent::{Agent, Job, Probe, Reporter, TurnKey};
 use crate::sessions::fail_turn;
 
-/// The turns that other computers have, with their jobs. A job is dropped when its turn ends or
-/// must not run, so an offer without one is not sent. A turn that began before this server started
-/// has none.
+/// The turns that other computers have or are offered, with their jobs. A turn is dropped with its
+/// job when it ends or must not run, and an offer without a job is not sent. A turn that began
+/// before this server started has no job.
 #[derive(Debug, Default)]
 pub(crate) struct Offers(Mutex<BTreeMap<TurnKey, Option<Job>>>);
 
@@ -39,7 +39,7 @@ impl Offers {
         self.turns().keys().cloned().collect()
     }
 
-    /// Keeps a job in place of an older one. Returns true if there was none.
+    /// Stores a job in place of an older one. Returns true if there was none.
     fn keep(&self, job: Job) -> bool {
         self.turns().insert(job.key.clone(), Some(job)).flatten().is_none()
     }
@@ -49,7 +49,7 @@ impl Offers {
         self.turns().entry(key.clone()).or_default();
     }
 
-    /// Returns the turns that are offered to a computer.
+    /// Returns the turns that are offered to a computer and have a job.
     pub(crate) fn of_computer(&self, computer: &ComputerId) -> Vec<TurnKey> {
         let is_theirs = |job: &&Job| {
             let member = job.address.as_ref().and_then(MemberElsewhere::at);
@@ -93,6 +93,8 @@ impl Agent for AgentElsewhere {
         true
     }
 
+    /// Stores the newest job of a turn. The first job of a turn also inserts the offer as a
+    /// delivery.
     fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
         let Some(to) = job.address.as_ref().and_then(MemberElsewhere::at) else {
             return fail_turn(&*reporter, "the participant's address has no session");
@@ -105,15 +107,15 @@ impl Agent for AgentElsewhere {
         }
     }
 
-    /// A running turn runs on: its computer reports the end, and says after a restart of this
+    /// A running turn continues. Its computer reports the end, and says after a restart of this
     /// server if it has lost the turn.
     async fn probe(&self, key: &TurnKey) -> Probe {
         self.offers.note_begun(key);
         Probe::Running
     }
 
-    /// Drops the job. The end of the turn itself is owed to its computer in the append that
-    /// records it.
+    /// Drops the job. The append that records the end of the turn also tells the other computer
+    /// about it.
     fn cancel(&self, key: &TurnKey) {
         self.offers.drop_turn(key);
     }

@@ -1,21 +1,21 @@
-//! The host of a live stream: a state machine without I/O. All that it needs, it requests.
+//! The host of a live stream: a state machine without I/O. It requests everything that it needs.
 //!
-//! The host holds the committed state and the state after the decisions in progress. It also holds
-//! the items that wait to be decided, and the turns that run here. [`Host::handle`] takes an input
-//! and returns the outputs in order. It is deterministic, without a clock, randomness or hash
-//! order: the same inputs give the same outputs. Inputs may come in any order. While an answer is
-//! outstanding other inputs wait, so that each batch starts from an appended state.
+//! The host holds the committed state, the state after the decisions in progress, the items that
+//! wait to be decided, and the turns that run in this process. [`Host::handle`] takes an input and
+//! returns the outputs in order. It is deterministic, without a clock, randomness or hash order:
+//! the same inputs give the same outputs. Inputs may come in any order. While the host waits for an
+//! answer, other inputs wait too, so that each batch starts from an appended state.
 //!
-//! All inputs before a look are decided together and appended at once: look up → decide and charge
-//! → append → apply → answer → publish → show → see what has to run. Nothing of a batch is visible
-//! outside before it is appended.
+//! All inputs before a look are decided together and appended in one batch: look up → decide and
+//! charge → append → apply → answer → publish → show → see which turns have to run. Nothing of a
+//! batch is visible outside before it is appended.
 //!
-//! Three facts that decisions depend on do not belong to the stream. *Who is reachable* and *which
-//! keys were used* come once for each batch, with [`Input::Found`]: they may change at any time
-//! anyway. *Which agents there are* comes with every input, in [`Around`], because a turn that
-//! should run has to be given to its runtime at once. *The budgets* are shared by all streams, so
-//! [`Output::Charge`] requests what a decision spends before the next decision is made: two streams
-//! must not spend the same turn. The budgets are not locked while the rules decide.
+//! Decisions also depend on facts that do not belong to the stream. *Who is reachable* and *which
+//! keys were used* come one time for each batch, with [`Input::Found`], since they may change at
+//! any time anyway. *Which agents there are* comes with every input, in [`Around`], because a turn
+//! that should run has to be given to its runtime at once. *The budgets* are shared by all streams,
+//! so [`Output::Charge`] requests the costs of a decision before the next decision is made, because
+//! two streams must not spend the same money. The budgets are not locked while the rules decide.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter;
@@ -58,16 +58,18 @@ pub struct Host {
     /// The committed state with the decisions in progress applied. Made for the first decision, and
     /// kept while there is work.
     pub(super) working: Option<Aggregate>,
-    /// The reason for which the stream is read-only, if it is.
+    /// The reason why the stream is read-only, if it is.
     pub(super) unwritable: Option<ReadOnlyReason>,
     pub(super) tail: Tail,
     pub(super) runs: Runs,
     inbox: Inbox,
     /// Requests that wait for consent.
     pub(super) awaited: PendingConsents,
-    /// Batches of this look that are still to be decided: one, unless a key turned out to be taken.
+    /// Batches of this look that are still to be decided. There is only one, unless its items have
+    /// to be decided one at a time after an error.
     pub(super) batches: VecDeque<Vec<Item>>,
-    /// Requests that see the committed state once the batches are done.
+    /// Requests to view the committed state, for which the batches of this look have to be done
+    /// first.
     views: Vec<RequestId>,
     pub(super) stage: Stage,
     /// The engine's own commands for the next look.
@@ -77,8 +79,7 @@ pub struct Host {
     /// Number of times that `pending` was put back since the last append.
     pub(super) retries: u32,
     pub(super) wake: Option<Millis>,
-    /// Number and bytes of rejected posts by participant, if they were dropped and are still to be
-    /// reported by an event.
+    /// Number and bytes of the dropped posts of each participant that no event has reported yet.
     pub(super) unkept: BTreeMap<ParticipantId, (u64, u64)>,
     /// The conversation's own time at the last look, and the steady clock then.
     clock: Now,
@@ -102,7 +103,7 @@ enum HostNotice {
     Probed(Probe),
 }
 
-/// The outstanding answer of the host. Until it comes, the host requests nothing else.
+/// The answer that the host waits for. Before it comes, the host requests nothing else.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Stage {
     /// No answer is outstanding.
@@ -120,7 +121,7 @@ pub(super) enum Stage {
     Reloading,
     /// Waits for events for a prompt.
     Briefing(Box<Briefing>),
-    /// The stream is no longer live here and ignores all answers.
+    /// The stream is not live in this process any more, and ignores all answers.
     Closed,
 }
 
@@ -155,7 +156,8 @@ impl Host {
             clock: around.now,
             out: Vec::new(),
         };
-        // The newest event may be ahead of a clock that was set back: the later one counts.
+        // The newest event may be ahead of a clock that was set back, and the later of the two
+        // times counts.
         host.clock.wall = host.time(around.now);
         if let StartMode::Existing(opened_at) = begin
             && host.unwritable.is_none()
@@ -247,12 +249,12 @@ impl Host {
         self.runs.partials()
     }
 
-    /// True if this attempt of a turn runs here.
+    /// True if this attempt of a turn runs in this process.
     pub fn runs(&self, key: &TurnKey) -> bool {
         self.runs.has(key)
     }
 
-    /// True if a turn runs here that would be lost if the process ended now.
+    /// True if a turn runs in this process that would be lost if the process ended now.
     pub fn would_lose_turns(&self) -> bool {
         self.runs.would_lose()
     }
@@ -287,7 +289,9 @@ impl Host {
         }
     }
 
-    /// True if the task may end, to be loaded again by the next request.
+    /// True if the stream's task may end, to be loaded again by the next request. This needs a
+    /// settled host without consent questions and turns, and without deadlines unless the stream is
+    /// read-only.
     pub fn may_leave(&self) -> bool {
         self.is_settled()
             && self.awaited.is_empty()
@@ -295,8 +299,9 @@ impl Host {
             && (self.unwritable.is_some() || !self.has_timers())
     }
 
-    /// Begins a look: puts all inputs into a batch, and starts to decide it. The answers to the
-    /// outputs continue the look: append, publish, and then the reconciliation of the turns.
+    /// Begins a look: puts all inputs into a batch, and requests the facts to decide it. The
+    /// answers to the outputs continue the look with append, publish, and then the reconciliation
+    /// of the turns.
     fn look(&mut self, around: &Around<'_>) {
         let now = around.now;
         self.refuse_unanswered(around);
@@ -334,8 +339,9 @@ impl Host {
         (self.clock.wall + Millis(elapsed)).max(self.committed.last_ts())
     }
 
-    /// Advances the conversation's own time to the wall clock. Returns the command for the gap, if
-    /// there was one.
+    /// Advances the conversation's own time to the wall clock. Returns the command that moves the
+    /// deadlines, if the wall clock has jumped ahead for longer than [`GAP`] and there is a
+    /// deadline or a turn.
     fn gap(&mut self, now: Now) -> Option<Item> {
         let elapsed = now.steady.0.saturating_sub(self.clock.steady.0);
         let gap = now.wall.since(self.clock.wall + Millis(elapsed));
@@ -343,20 +349,21 @@ impl Host {
         self.stood_still(gap).filter(|_| self.unwritable.is_none())
     }
 
-    /// Returns the command for the deadlines that have passed, if the alarm has gone off.
+    /// Returns the command that handles the passed deadlines, if the alarm has gone off.
     fn tick(&self, now: Now) -> Option<Item> {
         let rings = self.unwritable.is_none() && self.wake.is_some_and(|at| at <= now.steady);
         rings.then(|| Item::internal(EngineCommand::Tick))
     }
 
-    /// Returns the command that moves the deadlines by a downtime, if it is long enough to matter.
+    /// Returns the command that moves the deadlines by a downtime. `None` if the downtime is not
+    /// longer than [`GAP`], or if the stream has neither a deadline nor a turn.
     fn stood_still(&self, downtime: Millis) -> Option<Item> {
         (downtime > GAP && self.has_timers())
             .then(|| Item::internal(EngineCommand::ShiftClock { downtime }))
     }
 
-    /// Returns commands for the facts that changed in the registry, and for the end of turns whose
-    /// client was removed.
+    /// Returns commands for the agents' facts that changed in the registry, and commands that end
+    /// the turns of agents whose client was removed.
     fn changed_facts(&self, agents: &Roster) -> Vec<Item> {
         let open = self.conversation().filter(|conversation| !conversation.is_archived());
         let here = open.into_iter().flat_map(Conversation::agents);
@@ -364,7 +371,7 @@ impl Host {
             let listed = agents.facts(p.profile.client.as_deref()?);
             let facts = match &p.address {
                 None => listed,
-                // The registry here says nothing of a program of another computer.
+                // This computer's registry does not know the programs of another computer.
                 Some(address) if address.is_elsewhere() => return None,
                 // The facts of a session do not depend on the registry, except for its timeout.
                 Some(_) if listed.abilities.lives_in_session => {
@@ -378,15 +385,15 @@ impl Host {
             let orphans =
                 if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
             let changed = EngineCommand::Facts { participant: p.id.clone(), facts };
-            // Record the lost client first; otherwise the end of its turns would lead to new ones
-            // for it.
+            // The lost client is recorded first. Otherwise the end of its turns would lead to new
+            // turns for it.
             iter::once(changed).chain(orphans)
         });
         commands.map(Item::internal).collect()
     }
 
     /// Returns commands that end the turns of a participant whose client was removed. Turns that
-    /// run here end by themselves.
+    /// run in this process end by themselves.
     fn orphans(&self, participant: &ParticipantId) -> Vec<EngineCommand> {
         let turns = self.conversation().into_iter().flat_map(Conversation::open_turns);
         let lost = turns
@@ -410,7 +417,8 @@ impl Host {
         !duties.run.is_empty() || !duties.requests.is_empty() || duties.wake_at.is_some()
     }
 
-    /// Handles the answer to a consent question.
+    /// Handles the answer to a consent question: takes its requests into the next look, or refuses
+    /// them.
     fn answered(&mut self, id: RequestId, consent: Consent, now: Millis) {
         let items = self.awaited.answered(id, now);
         match consent {
@@ -422,7 +430,8 @@ impl Host {
         }
     }
 
-    /// Refuses requests without consent in time. A draining hall refuses all of them.
+    /// Refuses the requests whose consent did not come in time. A draining hall refuses all that
+    /// wait.
     fn refuse_unanswered(&mut self, around: &Around<'_>) {
         if self.awaited.is_empty() {
             return;
@@ -438,12 +447,12 @@ impl Host {
         }
     }
 
-    /// Handles a report or a probe result of a turn: signals progress to listeners at once, and
-    /// adds the command that it leads to, if any, to `items`. A report that leads to no command is
-    /// answered at once.
+    /// Handles a report or a probe result of a turn. Passes progress to the listeners without
+    /// delay. Adds the command that the report leads to, if any, to `items`. A report with a
+    /// receipt that leads to no command is answered immediately.
     fn hear(&mut self, key: &TurnKey, notice: HostNotice, items: &mut Vec<Item>) {
         match notice {
-            // At once, so that a piece of an answer never follows the answer.
+            // This is not delayed, so that a part of an answer never comes after the answer.
             HostNotice::Report(report, _) if report.is_by_the_way() => {
                 let signal = self
                     .committed
@@ -468,7 +477,8 @@ impl Host {
         }
     }
 
-    /// Continues with the next batch.
+    /// Continues with the next batch, or ends the look if there is none. In a read-only stream,
+    /// refuses the batches.
     pub(super) fn next_batch(&mut self, around: &Around<'_>) {
         while let Some(items) = self.batches.pop_front() {
             if let Some(unwritable) = &self.unwritable {
@@ -484,7 +494,8 @@ impl Host {
         self.settled(around);
     }
 
-    /// Ends a look once all of its batches are decided.
+    /// Ends a look after all of its batches. Shows the state to the views, and reconciles the
+    /// turns. Closes a stream that is deleted or has no events.
     fn settled(&mut self, around: &Around<'_>) {
         if self.conversation().is_some_and(Conversation::is_deleted) {
             // The running turns are cancelled, and pending views get the error that the
@@ -505,17 +516,18 @@ impl Host {
         }
     }
 
-    /// Sets the time of the next look.
+    /// Sets the time of the next look to the earliest of the alarm, the retry and the consent
+    /// deadlines.
     pub(super) fn rest(&mut self, now: Now) {
-        // Commands of a reconciliation need a look at once: the log has not refused them.
+        // Commands of a reconciliation are due now, because the log has not refused them.
         let ready = (!self.pending.is_empty() && self.retry_at.is_none()).then_some(now.steady);
         self.out.push(Output::Wake {
             at: [self.wake, self.retry_at, ready, self.awaited.until()].into_iter().flatten().min(),
         });
     }
 
-    /// Ends the stream for the reason given: drops the requests that wait for consent, and handles
-    /// no more inputs.
+    /// Ends the stream with this reason: drops the requests that wait for consent, and ignores all
+    /// further inputs.
     pub(super) fn close(&mut self, why: EndReason) {
         self.stage = Stage::Closed;
         self.awaited = PendingConsents::default();
@@ -523,7 +535,7 @@ impl Host {
     }
 
     /// Replaces the state by the one that was loaded again, and continues with the next batch.
-    /// Closes the stream if it cannot be read.
+    /// Closes the stream if its log could not be read.
     fn reloaded(&mut self, result: Result<LoadedStream, HallError>, around: &Around<'_>) {
         match result {
             Ok(LoadedStream { state, unwritable }) => {
@@ -537,7 +549,7 @@ impl Host {
         }
     }
 
-    /// Drops what can be read again, or made again from the committed state.
+    /// Drops the data that can be read again, or made again from the committed state.
     fn forget(&mut self) {
         if matches!(self.stage, Stage::Idle) {
             self.tail.clear();

@@ -1,5 +1,5 @@
-//! Questions between the home of a conversation and the computer of a participant about an open
-//! turn, each decided on the state that the next append follows.
+//! Questions about an open turn between the computer of its conversation and the computer of its
+//! participant. Each is decided on the state that the next append follows.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::EngineCommand;
@@ -14,16 +14,16 @@ use crate::outbox::{OutboxEntry, PostCommand};
 
 /// The consequence for a turn that the computer of its participant does not know.
 pub(super) enum MissingTurn {
-    /// It is over here too.
+    /// The turn is over at this computer too.
     Over,
-    /// It has not begun, so it is offered once more.
+    /// The turn has not begun, so it is offered once more.
     Waits(OutboxEntry),
-    /// It had begun, so it was lost.
+    /// The turn had begun, so it was lost.
     Ends(EngineCommand),
 }
 
 impl Host {
-    /// Returns the row that has the state of a hosted turn.
+    /// Returns the row that reports the state of a hosted turn to the computer of its conversation.
     pub(super) fn state_of(&self, key: &HostedKey) -> OutboxEntry {
         let turn = self.working().conversation().and_then(|state| state.hosted_turn(key));
         let state = match turn.map(|turn| turn.running.is_some()) {
@@ -34,7 +34,7 @@ impl Host {
         PostCommand::State { hosted: key.clone(), state }.entry(&key.computer)
     }
 
-    /// Decides what follows if the computer of its participant does not know a turn.
+    /// Decides the consequence if the computer of its participant does not know a turn.
     pub(super) fn miss(&self, no: TurnNo, attempt: u32) -> MissingTurn {
         let conversation = self.working().conversation();
         match conversation.and_then(|state| at_computer(state, no, attempt)) {
@@ -52,8 +52,8 @@ impl Host {
     }
 }
 
-/// Returns the session of another computer that has a turn, and if the turn has begun; `None` if
-/// the turn is over, or one of this computer.
+/// Returns the session of another computer that has a turn, and true if the turn has begun. `None`
+/// if the turn is over, or if its participant is not a session of another computer.
 pub(crate) fn at_computer(
     state: &Conversation,
     no: TurnNo,

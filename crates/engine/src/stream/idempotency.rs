@@ -1,4 +1,5 @@
-//! Keys under which requests take effect once, kept as claims of their streams.
+//! Idempotency keys: a request with a key takes effect only one time. The keys are claims of
+//! streams.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,7 @@ pub async fn look_up(
     Ok(earlier)
 }
 
-/// Returns the answer that the holder of a claim got, for another request with its key.
+/// Returns the answer that the holder of a claim got, for a repeated request with the same key.
 ///
 /// # Errors
 /// [`HallError::KeyReused`] if the claim belongs to a different request.
@@ -57,7 +58,7 @@ pub(crate) async fn replay(
     answer_of(log, claim).await
 }
 
-/// Reads the answer that the holder of a claim got from the log.
+/// Reads from the log the answer that the holder of a claim got.
 async fn answer_of(log: &dyn EventLog, claim: &Claim) -> Verdict {
     let head = log
         .find(&claim.stream)

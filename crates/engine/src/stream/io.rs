@@ -24,7 +24,8 @@ use crate::ports::{Acquisition, AppendError, LogError, Page, PostChannel, PostMa
 use crate::runtime::agent::{Job, PermissionAnswer, Probe, Report, TurnKey};
 use crate::runtime::registry::Roster;
 
-/// One moment on two clocks. They drift apart when the computer sleeps or its clock is set.
+/// One moment on two clocks. The difference of the clocks changes if the computer sleeps or its
+/// clock is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
     /// The time on the computer's clock.
@@ -38,7 +39,7 @@ pub struct Now {
 pub struct Around<'a> {
     /// The moment, on both clocks.
     pub now: Now,
-    /// True if the process is shutting down: no new turn is started.
+    /// True if the process is shutting down. No new turn is started then.
     pub draining: bool,
     /// The agents of the registry, as facts.
     pub agents: &'a Roster,
@@ -74,10 +75,11 @@ impl StartMode {
     }
 }
 
-/// The reason for which a stream is read-only.
+/// The reason why a stream is read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadOnlyReason {
-    /// Position and kind of its first event that this version does not know.
+    /// The stream has an event that this version does not know: the position and kind of the first
+    /// one.
     Newer(Seq, String),
     /// The events lead to a state that breaks an invariant. Decisions on it would be wrong too.
     Broken(BrokenRule),
@@ -102,7 +104,7 @@ impl ReadOnlyReason {
 pub struct LoadedStream {
     /// The state before the first event that this version does not know.
     pub state: Aggregate,
-    /// The reason for which the stream is read-only, if it is.
+    /// The reason why the stream is read-only, if it is.
     pub unwritable: Option<ReadOnlyReason>,
 }
 
@@ -118,7 +120,7 @@ impl LoadedStream {
     }
 }
 
-/// The id of a request until it is answered. The shell chooses it.
+/// The id of a request between its arrival and its answer. The shell chooses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
@@ -131,14 +133,14 @@ pub struct RequestId(pub u64);
 pub enum ItemBody {
     /// Decide this command.
     Decision(Command),
-    /// Keep this answer for the request's key.
+    /// Store this answer under the request's key.
     Keeping(String),
     /// Decide nothing, and only insert the deliveries in [`OwedItems`].
     Owing,
-    /// Owe the state of a hosted turn to the computer that asks for it.
+    /// Send the state of a hosted turn to the computer that asks for it, by a delivery.
     Probing(HostedKey),
-    /// Offer an open turn once more if it has not begun, or else end it: the computer of its
-    /// participant does not know it.
+    /// The computer of its participant does not know an open turn. Offer the turn once more if it
+    /// has not begun. Otherwise end it.
     Missing {
         /// The turn.
         turn: TurnNo,
@@ -147,7 +149,7 @@ pub enum ItemBody {
     },
 }
 
-/// Deliveries to insert with the append of a request, once it is decided.
+/// Deliveries to insert with the append of a request, if it is accepted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwedItems {
     /// Number of commands from stream to stream that led to this request.
@@ -157,17 +159,17 @@ pub struct OwedItems {
 }
 
 /// The rows of another computer that a request takes. Their mark moves in the append of the
-/// request, whether it is accepted or rejected. (decisions/0053)
+/// request, also if the request is rejected. (decisions/0053)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taking {
     /// The mark.
     pub mark: PostMark,
-    /// The row whose sender is owed the refusal if the request is rejected; `None` if a refusal
-    /// would not help it.
+    /// The row whose sender gets the refusal if the request is rejected. `None` if a refusal would
+    /// not help the sender.
     pub refusal: Option<RefusalNote>,
 }
 
-/// A row whose sender hears of a refusal.
+/// A row whose sender is told of a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusalNote {
     /// The number of the row in the channel of the mark.
@@ -177,26 +179,27 @@ pub struct RefusalNote {
 }
 
 impl Taking {
-    /// Takes one row, whose sender hears of a refusal.
+    /// Returns the taking of one row, whose sender is told of a refusal.
     pub fn row(channel: PostChannel, number: u64) -> Self {
         let mark = PostMark { channel, before: number.saturating_sub(1), through: number };
         Self { mark, refusal: Some(RefusalNote { number, about: None }) }
     }
 
-    /// Returns the same for a row whose refusal has an effect at the sender.
+    /// Returns the taking with the content of the row, because its refusal has an effect at the
+    /// sender.
     #[must_use]
     pub fn about(self, row: Option<RefusedRow>) -> Self {
         let note = |note| RefusalNote { about: row, ..note };
         Self { refusal: self.refusal.map(note), ..self }
     }
 
-    /// Returns the same without a refusal for the sender.
+    /// Returns the taking without a refusal for the sender.
     #[must_use]
     pub fn without_refusal(self) -> Self {
         Self { refusal: None, ..self }
     }
 
-    /// Returns the refusal that the sender is owed; `None` if it is owed none.
+    /// Returns the delivery of a refusal to the sender; `None` if the sender gets none.
     pub(crate) fn refusal_entry(&self, code: &str, message: &str) -> Option<OutboxEntry> {
         let RefusalNote { number, about } = self.refusal.clone()?;
         let (code, message) = (code.to_owned(), message.to_owned());
@@ -210,7 +213,8 @@ impl Taking {
 pub struct Condition {
     /// Id of the principal that is asked.
     pub principal: String,
-    /// Time limit, from the moment at which the request is seen to be new. Then it is refused.
+    /// Time limit, from the moment at which the request is seen to be new. After it, the request is
+    /// refused.
     pub within: Millis,
 }
 
@@ -219,7 +223,7 @@ pub struct Condition {
 pub enum Consent {
     /// The request may be decided.
     Given,
-    /// The request may be decided, and only these participants hear what is said with it.
+    /// The request may be decided, and only these participants get its words.
     GivenFor(Vec<ParticipantId>),
     /// The request is refused for this reason, which its sender gets.
     Refused(String),
@@ -228,7 +232,7 @@ pub enum Consent {
 /// The answer to a request.
 pub type Verdict = Result<Answer, HallError>;
 
-/// True if a row with this verdict was taken: its mark is in the log, or is in the append of the
+/// True if a row with this verdict was taken. Its mark is in the log then, or in the append of the
 /// verdict. After any other error the row has to be taken again.
 pub fn counts_as_taken(verdict: &Verdict) -> bool {
     matches!(
@@ -251,7 +255,7 @@ pub struct PriorRequest {
 pub struct Lookups {
     /// Earlier requests by their key; an error if the keys could not be looked up.
     pub earlier: Result<BTreeMap<String, PriorRequest>, HallError>,
-    /// Participants that are connected or present, and those that take turns.
+    /// The participants that are connected or present, and those of them that take turns.
     pub here: ParticipantPresence,
     /// The budgets, and what was spent of them.
     pub budgets: Arc<Budgets>,
@@ -266,19 +270,20 @@ pub enum Input {
     Request {
         /// The id that the answer will bear.
         id: RequestId,
-        /// A decision, an answer to keep, or deliveries to insert.
+        /// The work of the request.
         wanted: ItemBody,
-        /// The key under which the request takes effect once.
+        /// The idempotency key: a second request with it takes no effect.
         idempotency: Option<Box<Idempotency>>,
-        /// The consent that is needed first, if any. Other requests are decided meanwhile.
+        /// The consent that is needed first, if any. Other requests are decided while it is
+        /// awaited.
         condition: Option<Condition>,
         /// Deliveries to insert with the append of the request.
         owing: OwedItems,
-        /// The rows of another computer that the request takes, if it does.
+        /// The rows of another computer that the request takes, if any.
         taking: Option<Box<Taking>>,
     },
-    /// The answer to an [`Output::Ask`]. It may come late, twice or never: an answer without a
-    /// waiting request is ignored.
+    /// The answer to an [`Output::Ask`]. It may come late, twice or never. It is ignored if no
+    /// request waits for it.
     Answered {
         /// The request that needs consent.
         id: RequestId,
@@ -296,8 +301,8 @@ pub enum Input {
         key: TurnKey,
         /// The report: progress or the final result.
         report: Report,
-        /// If the sender waits until the report is appended: the request to answer, and the key
-        /// under which the report takes effect once.
+        /// The request to answer, and the key under which the report takes effect only one time.
+        /// `None` if the sender does not wait until the report is appended.
         receipt: Option<(RequestId, Idempotency)>,
     },
     /// The result of probing a turn that an earlier process started.
@@ -312,21 +317,21 @@ pub enum Input {
     /// All waiting inputs were handed over, or the time of an [`Output::Wake`] has come. All inputs
     /// since the last look are decided together.
     Look,
-    /// The stream has been idle for a while: drop what can be read again.
+    /// The stream has been idle for a while. The host drops the data that can be read again.
     Quiet,
     /// The answer to [`Output::Lookup`].
     Found(Lookups),
     /// The answer to [`Output::Charge`].
     Charged {
-        /// True if all of it was charged, false if nothing was.
+        /// True if all charges were taken; false if none was.
         paid: bool,
         /// The budgets after the charge.
         budgets: Arc<Budgets>,
     },
     /// The answer to [`Output::Acquire`].
     Acquired(Result<Acquisition, LogError>),
-    /// The answer to [`Output::Append`]: the batch is synced, with the ids of its deliveries in
-    /// order; or an error, and the log is unchanged.
+    /// The answer to [`Output::Append`]. If the batch is synced, the ids of its deliveries, in
+    /// order. Otherwise an error, and the log is unchanged.
     Appended(Result<Vec<u64>, AppendError>),
     /// The answer to [`Output::Reload`].
     Loaded(Result<Box<LoadedStream>, HallError>),
@@ -338,7 +343,7 @@ pub enum Input {
 /// request an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Look up the facts that decisions need, these claims among them. Requests [`Input::Found`].
+    /// Look up the facts that decisions need, and these claims. Requests [`Input::Found`].
     Lookup {
         /// Keys of the claims to look up.
         keys: Vec<String>,
@@ -361,7 +366,7 @@ pub enum Output {
         /// The turns and the money that the decision spends.
         charges: Vec<Charge>,
     },
-    /// Return charges whose decision was dropped.
+    /// Give back charges whose decision was dropped.
     GiveBack {
         /// The charges that were taken.
         charges: Vec<Charge>,
@@ -386,7 +391,7 @@ pub enum Output {
     ReadMessages {
         /// Position before which to read.
         before: Seq,
-        /// Maximum number of messages. An empty answer means that there are no more.
+        /// Maximum number of messages. An empty answer comes after the oldest message.
         limit: usize,
     },
     /// Count these committed events in the metrics.
@@ -396,8 +401,8 @@ pub enum Output {
         /// The turns and the money that they spend.
         charges: Vec<Charge>,
     },
-    /// A decision led to a state that breaks an invariant, and was not appended. This fault is
-    /// logged and counted.
+    /// A decision led to a state that breaks an invariant, and was not appended. The shell logs and
+    /// counts this fault.
     Broken(BrokenRule),
     /// Answer these requests.
     Answer {
@@ -411,7 +416,7 @@ pub enum Output {
     },
     /// Send a signal to the listeners.
     Signal(Signal),
-    /// Set the presence of a participant that runs here.
+    /// Set the presence of a participant whose agent runs in this process.
     Presence {
         /// The participant.
         participant: ParticipantId,
@@ -437,7 +442,7 @@ pub enum Output {
         /// The participant whose turn it is.
         participant: ParticipantId,
     },
-    /// Cancel a turn that is no longer wanted.
+    /// Cancel a turn that is not wanted any more.
     Cancel {
         /// The turn and its attempt.
         key: TurnKey,
@@ -464,8 +469,8 @@ pub enum Output {
         /// The answer; `None` if none came in time.
         given: Option<PermissionAnswer>,
     },
-    /// Carry out a request that a person allowed. May be requested more than once, and takes effect
-    /// once.
+    /// Carry out a request that a person allowed. This output may come more than once, but the
+    /// request takes effect only one time.
     CarryOut {
         /// The request, and the permission under which it was allowed.
         request: Box<AllowedRequest>,
@@ -475,14 +480,14 @@ pub enum Output {
         /// Time in milliseconds of the steady clock; `None` for no wake.
         at: Option<Millis>,
     },
-    /// The host has ended: refuse the requests that still wait.
+    /// The host has ended. Refuse the requests that still wait.
     Close {
-        /// The reason for which the stream is no longer live here.
+        /// The reason why the stream is not live in this process any more.
         why: EndReason,
     },
 }
 
-/// The reason for which a stream is no longer live here.
+/// The reason why a stream is not live in this process any more.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndReason {
     /// Another process has become its writer.

@@ -41,7 +41,8 @@ pub async fn fold(
     go_on(log, new(kind, stream)?, log.read(stream, Seq(0), LOAD_PAGE).await?).await
 }
 
-/// Returns the empty state of a stream. A kind that this version does not know is read-only.
+/// Returns the empty state of a stream. For a kind that this version does not know, returns the
+/// error that the stream is read-only.
 fn new(kind: &str, stream: &StreamId) -> Result<Aggregate, HallError> {
     let unknown =
         || HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: kind.to_owned() };
@@ -70,7 +71,8 @@ async fn go_on(
         }
         let after = page.through;
         page = log.read(&stream, after, LOAD_PAGE).await?;
-        // A page may be short because of its bytes: the last page is one that does not advance.
+        // A page may be short because of its bytes, so only a page that does not advance is the
+        // last one.
         if page.newer.is_none() && page.through <= after {
             return Ok(LoadedStream::new(state, None));
         }

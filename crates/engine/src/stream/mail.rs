@@ -31,8 +31,8 @@ pub(crate) enum Request {
     Wake,
     /// Rereads the registry, which has changed.
     Refresh,
-    /// Answers when all earlier requests are committed, and no turn runs here that the end of the
-    /// process would lose.
+    /// Answers when all earlier requests are committed, and no turn runs in this process that its
+    /// end would lose.
     Drain(oneshot::Sender<()>),
 }
 
@@ -40,14 +40,14 @@ pub(crate) enum Request {
 pub(crate) struct Submission {
     pub(crate) wanted: ItemBody,
     pub(crate) idempotency: Option<Idempotency>,
-    /// The principal that has to agree first, if one has to.
+    /// The consent that the request needs first, if any.
     pub(crate) asked: Option<ConsentRequest>,
     pub(crate) owing: OwedItems,
     pub(crate) taking: Option<Box<Taking>>,
     pub(crate) reply: ReplySender,
 }
 
-/// A caller that waits until a request is done. It may have gone by then.
+/// A caller that waits until a request is done. The caller may stop waiting at any time.
 pub(crate) enum Waiter {
     /// Waits for the answer to a command.
     Answer(ReplySender),
@@ -84,7 +84,8 @@ impl Request {
     }
 }
 
-/// A caller that waits until a report is appended. The report takes effect once for its key.
+/// A caller that waits until a report is appended. A second report with the same key takes no
+/// effect.
 pub(crate) struct Receipt {
     pub(crate) idempotency: Idempotency,
     pub(crate) reply: ReplySender,
@@ -104,7 +105,7 @@ pub(crate) trait NoticeRouter: Send + Sync {
     /// Sends a notice to its stream. A final report loads a stream that is not live, so that
     /// results are not lost.
     fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>);
-    /// Owes the offer of a turn to the computer of its participant, once. If it was owed before,
-    /// that computer is asked for the turn's state instead. Does not wait.
+    /// Inserts the offer of a turn to the computer of its participant as a delivery. If it was
+    /// inserted before, that computer is asked for the turn's state instead. Does not wait.
     fn offer(self: Arc<Self>, key: TurnKey, to: MemberElsewhere);
 }

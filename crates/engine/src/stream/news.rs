@@ -1,4 +1,4 @@
-//! The consequences of committed events for the turns that run here.
+//! The consequences of committed events for the turns that run in this process.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,9 @@ use super::io::Output;
 use crate::runtime::agent::PermissionAnswer;
 
 impl Host {
-    /// Sends the consequences of committed events for agents that run here: their presence, and the
-    /// answers to their permissions.
+    /// Sends the consequences of committed events for agents that run in this process: their
+    /// presence, and the answers to their permission requests. Notes the turns that ended because
+    /// their time passed.
     pub(super) fn on_committed(&mut self, events: &[RecordedEvent]) {
         let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
         for recorded in events {

@@ -5,8 +5,8 @@ use moothall_kernel::pass::may_become_pass;
 /// Maximum streamed text of one turn, in bytes. The answer itself has its own limits.
 pub(crate) const STREAMED_BYTES_MAX: usize = 1 << 20;
 
-/// Text of at most `MAX` bytes. It ends before the first piece that does not fit, so that it has no
-/// gaps.
+/// Text of at most `MAX` bytes. It ends before the first piece that does not fit, and takes no
+/// piece after that, so that it has no gaps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CappedText<const MAX: usize> {
     text: String,
@@ -14,7 +14,7 @@ pub(crate) struct CappedText<const MAX: usize> {
 }
 
 impl<const MAX: usize> CappedText<MAX> {
-    /// Adds a piece. False if the text has ended.
+    /// Adds a piece. Returns false if the text has ended, and the piece was not added.
     pub(crate) fn push(&mut self, piece: &str) -> bool {
         self.is_full |= self.text.len() + piece.len() > MAX;
         if !self.is_full {
@@ -36,7 +36,8 @@ pub(crate) struct StreamedText {
 }
 
 impl StreamedText {
-    /// Adds a piece. Returns the text that may be shown now, and its offset.
+    /// Adds a piece. Returns the text that may be shown now and was not shown yet, with its offset.
+    /// `None` while the text may still become a pass, and after the text has ended.
     pub(crate) fn push(&mut self, piece: &str) -> Option<(usize, String)> {
         if !self.text.push(piece) {
             return None;

@@ -80,7 +80,8 @@ impl Shell {
                 if let Some(state) = self.host.conversation() {
                     self.hall.meters.committed(&self.stream, state, &events);
                     self.hall.voices.note(state, &events);
-                    // Before `settle`: the budget must have the cost when its reservation ends.
+                    // This comes before `settle`, because the budget must have the cost when its
+                    // reservation ends.
                     self.note_standing(state);
                 }
                 self.hall.reservations.settle(&self.stream, &events);
@@ -137,7 +138,8 @@ impl Shell {
             Output::CarryOut { request } => self.hall.residents.carry_out(&self.stream, &request),
             Output::Wake { at } => {
                 self.wake = at.map(|at| self.at(at));
-                // Every completed look ends with a `Wake`, so drop the agents of ended turns here.
+                // Every completed look ends with a `Wake`, so the agents of ended turns are dropped
+                // here.
                 self.hands.retain(|key, _| self.host.runs(key));
             }
             Output::Close { why } => return Err(why),
@@ -145,7 +147,7 @@ impl Shell {
         Ok(None)
     }
 
-    /// Notes a sign of work on a turn, for the states of participants.
+    /// Notes a sign of work on a turn, from which the states of participants are made.
     fn note_progress(&self, signal: &Signal) {
         let (turn, progress) = match signal {
             Signal::Delta { turn, .. } => (turn, TurnProgress::Writing),
@@ -177,9 +179,10 @@ impl Shell {
         }
     }
 
-    /// Appends a batch, and carries out what follows from it outside the host: metrics, erasures,
-    /// deliveries, news of memberships, and the steps of the sessions before and after. Returns the
-    /// ids of the deliveries.
+    /// Appends a batch. Before it, the sessions learn of the coming events, and an error of theirs
+    /// prevents the append. After it, carries out the consequences outside the host: metrics,
+    /// erasures, deliveries, news of memberships, and the steps of the sessions. Returns the ids of
+    /// the deliveries.
     async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {
         let events = batch.events.clone();
         if let Some(state) = self.host.conversation() {
@@ -214,7 +217,7 @@ impl Shell {
         Ok(appended.into_iter().flat_map(|appended| appended.deliveries).collect())
     }
 
-    /// True for the first failure since the last append: its retries fail in the same way.
+    /// True for the first failure since the last append, because the retries fail in the same way.
     fn may_warn(&mut self) -> bool {
         !std::mem::replace(&mut self.has_warned, true)
     }
@@ -225,7 +228,7 @@ impl Shell {
         }
     }
 
-    /// Answers waiting requests with their verdicts. A caller that has gone is passed over.
+    /// Answers waiting requests with their verdicts. Skips a caller that does not wait any more.
     fn answer(&mut self, answers: Vec<(RequestId, Verdict)>) {
         crash::point("before_ack");
         for (id, verdict) in answers {
@@ -237,7 +240,8 @@ impl Shell {
         crash::point("after_ack");
     }
 
-    /// Shows the committed state to a request.
+    /// Shows the committed state to a request: answers a question, begins a subscription, or notes
+    /// a drain.
     fn show(&mut self, id: RequestId) {
         match self.waiting.remove(&id) {
             Some(Waiter::Question(question)) => {
@@ -256,7 +260,7 @@ impl Shell {
         }
     }
 
-    /// Returns the access of a turn to its budget.
+    /// Returns the access of a turn to the budgets that pay for it.
     fn teller(&self, key: &TurnKey) -> Option<TurnPayer> {
         let state = self.host.conversation()?;
         let account = state.turn(key.turn)?.account().clone();
@@ -275,8 +279,8 @@ impl Shell {
         *self.own.lock().unwrap_or_else(PoisonError::into_inner) = state.standing();
     }
 
-    /// Starts a turn with its agent, or passes a newer job to one that waits already. Does nothing
-    /// if the agent cannot be found.
+    /// Starts a turn with its agent, or passes a newer job to an agent that has the turn waiting.
+    /// Does nothing if the agent cannot be found.
     fn start(&mut self, job: Job) {
         crash::point("turn_granted");
         crash::point("prompt_built");
@@ -287,8 +291,8 @@ impl Shell {
         crash::point("agent_started");
     }
 
-    /// Returns the agent of a turn: as it was when the turn was taken up, or else from the registry
-    /// that the host has seen.
+    /// Returns the agent of a turn. If this process has started or probed the turn before, it is
+    /// the same agent; otherwise it is looked up in the registry that the host has seen.
     fn hand(&mut self, key: &TurnKey, participant: &ParticipantId) -> Option<Arc<dyn Agent>> {
         if let Some(agent) = self.hands.get(key) {
             return Some(agent.clone());
@@ -308,7 +312,7 @@ impl Shell {
         Some(agent)
     }
 
-    /// Calls the agent that took the turn up, if it was taken up here.
+    /// Calls the agent of a turn, if this process has started or probed the turn.
     fn with_hand(&self, key: &TurnKey, tell: impl FnOnce(&dyn Agent)) {
         if let Some(agent) = self.hands.get(key) {
             tell(&**agent);
@@ -316,7 +320,7 @@ impl Shell {
     }
 }
 
-/// Appends a batch, and then its marks in another append, as a planted bug.
+/// Appends a batch without its marks, and then the marks in a second append. This is a planted bug.
 async fn append_apart(
     log: &dyn EventLog,
     mut batch: StreamBatch,

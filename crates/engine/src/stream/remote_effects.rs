@@ -1,8 +1,8 @@
-//! Rows that the events of a stream owe to other computers: to those whose sessions take part in
-//! the conversation, and to those for whose conversations the session of this home takes turns.
-//! Pure.
+//! Rows that the events of a stream send to other computers. Some go to computers whose sessions
+//! take part in this conversation. The others go to computers for whose conversations the session
+//! of this home takes turns. All functions are pure.
 //!
-//! Each row is owed in the append of its event, so no crash loses one. (Rulings 34 and 35.)
+//! Each row is inserted in the append of its event, so no crash loses one. (Rulings 34 and 35.)
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,9 @@ use crate::outbox::PostCommand;
 use crate::ports::NewDelivery;
 use crate::sessions::{ADDRESS, SessionId};
 
-/// Returns the rows that events owe, in the order of the events. `before` is the conversation
-/// before them, and `after` the one after them.
+/// Returns the rows that events send to other computers, in the order of the events, and after them
+/// the news of memberships. `before` is the conversation before the events, and `after` the
+/// conversation after them.
 pub(super) fn remote_effects(
     before: Option<&Conversation>,
     after: Option<&Conversation>,
@@ -43,7 +44,7 @@ pub(super) fn remote_effects(
     effects.rows
 }
 
-/// The session of another computer that a participant is.
+/// A session of another computer that is a participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MemberElsewhere {
     pub(crate) computer: ComputerId,
@@ -65,18 +66,20 @@ impl MemberElsewhere {
 struct RemoteEffects<'a> {
     before: Option<&'a Conversation>,
     after: Option<&'a Conversation>,
-    /// The participants that are sessions of other computers, as of the event.
+    /// The participants that are sessions of other computers, at the event that is handled now.
     members: BTreeMap<ParticipantId, MemberElsewhere>,
-    /// Those that left in this batch. Their turns end after them.
+    /// The sessions of other computers that left in this batch. Their turns end after they left.
     departed: BTreeMap<ParticipantId, MemberElsewhere>,
-    /// The participants that have to be told of the membership they have now.
+    /// The sessions of other computers that have to get their membership anew, because it has
+    /// changed.
     stale: BTreeSet<ParticipantId>,
-    /// The words of turns in this batch that are taken for other computers.
+    /// The positions of the answers, in this batch, of turns that are taken for other computers.
     words: BTreeMap<TurnNo, Seq>,
     rows: Vec<NewDelivery>,
 }
 
 impl RemoteEffects<'_> {
+    /// Adds the rows of one event, and follows the changes that later events depend on.
     fn hear(&mut self, recorded: &RecordedEvent) {
         let at = recorded.seq;
         match &recorded.event {
@@ -134,7 +137,8 @@ impl RemoteEffects<'_> {
         }
     }
 
-    /// Follows a change of the participants.
+    /// Follows a change of the participants. A session of another computer that was removed gets
+    /// the end of its membership.
     fn change(&mut self, change: &Change, at: Seq) {
         match change {
             Change::Invited { participant, address, .. } => {
@@ -155,12 +159,13 @@ impl RemoteEffects<'_> {
         }
     }
 
-    /// Notes that the members elsewhere know an old title, or an old list of members.
+    /// Notes that all sessions of other computers have an old title, or an old list of members.
     fn all_are_stale(&mut self) {
         self.stale.extend(self.members.keys().cloned());
     }
 
-    /// Tells the members of their membership, once for all changes of the batch.
+    /// Sends each noted session of another computer its membership, one time for all changes of the
+    /// batch. An archived conversation sends nothing.
     fn place_all(&mut self, events: &[RecordedEvent]) {
         let Some(last) = events.last() else { return };
         if self.after.is_none_or(Conversation::is_archived) {
@@ -176,8 +181,9 @@ impl RemoteEffects<'_> {
         }
     }
 
-    /// Ends the membership of those without an open turn: the conversation is archived. The others
-    /// still get the words of theirs. (Ruling 27.)
+    /// Ends the membership of each session of another computer that has no open turn, because the
+    /// conversation is archived. A session with an open turn still gets the words of that turn.
+    /// (Ruling 27.)
     fn leave_idle(&mut self, at: Seq) {
         let after = self.after;
         let has_turn = |id: &ParticipantId| {
@@ -192,7 +198,8 @@ impl RemoteEffects<'_> {
         idle.iter().for_each(|member| self.leave(member, PartReason::Closed, at));
     }
 
-    /// Ends a membership with its last turn, if the conversation was archived before.
+    /// Ends a membership at the end of the last open turn, if the conversation was archived before
+    /// the batch.
     fn leave_closed(&mut self, id: &ParticipantId, member: &MemberElsewhere, at: Seq) {
         let was_archived = self.before.is_some_and(Conversation::is_archived);
         let is_over = self.after.is_none_or(|state| {
@@ -208,7 +215,8 @@ impl RemoteEffects<'_> {
         self.owe(&member.computer, &left, at);
     }
 
-    /// Ends an offer, which may have come already.
+    /// Tells the computer of a turn's participant that the turn is over. The offer may have arrived
+    /// there.
     fn end_offer(
         &mut self,
         (turn, attempt): (TurnNo, u32),
@@ -221,12 +229,15 @@ impl RemoteEffects<'_> {
         self.owe(&member.computer, &off, at);
     }
 
+    /// Tells the computer of the conversation that a hosted turn has begun.
     fn begin(&mut self, turn: TurnNo, key: &HostedKey, at: Seq) {
         let Some(asked) = self.turn(turn).map(|turn| turn.cause.seq) else { return };
         let begun = PostCommand::Begun { hosted: key.clone(), asked };
         self.owe(&key.computer, &begun, at);
     }
 
+    /// Tells the computer of the conversation that a hosted turn has ended. `said` is the position
+    /// of the answer.
     fn end_hosted(&mut self, key: &HostedKey, said: Option<Seq>, at: Seq) {
         let is_joined =
             |state: &Conversation| state.joined_on(&key.computer, &key.stream).is_some();
@@ -235,7 +246,7 @@ impl RemoteEffects<'_> {
         self.owe(&key.computer, &ended, at);
     }
 
-    /// Tells the home of a turn that its question is over here.
+    /// Tells the computer of the conversation that a question of a hosted turn is over.
     fn end_question(&mut self, permission: &PermissionId, because: WithdrawalReason, at: Seq) {
         let hosted = self.asking(permission).and_then(|turn| turn.hosted.clone());
         if let Some(hosted) = hosted {
@@ -248,7 +259,7 @@ impl RemoteEffects<'_> {
         }
     }
 
-    /// Sends the answer of people to the computer that asked.
+    /// Tells the computer that asked that people answered its question.
     fn answer(&mut self, permission: &PermissionId, at: Seq) {
         let Some(turn) = self.asking(permission) else { return };
         let (no, attempt) = (turn.no, turn.attempt);
@@ -257,12 +268,13 @@ impl RemoteEffects<'_> {
         self.owe(&member.computer, &answer, at);
     }
 
-    /// Returns the turn that asks a question before the batch.
+    /// Returns the turn whose question is open before the batch.
     fn asking(&self, permission: &PermissionId) -> Option<&Turn> {
         self.before?.open_turns().find(|turn| turn.permissions().any(|open| open == permission))
     }
 
-    /// Returns a turn that was open before the batch, or is after it.
+    /// Returns a turn as it was before the batch, if it was open then. Otherwise returns it as it
+    /// is after the batch.
     fn turn(&self, no: TurnNo) -> Option<&Turn> {
         let open = |state: Option<&'_ Conversation>| state.is_some_and(|it| it.turn(no).is_some());
         let state = if open(self.before) { self.before } else { self.after };

@@ -14,7 +14,7 @@ use crate::runtime::agent::{Agent, CallCost, Probe, Report, Reporter, TurnKey};
 
 /// Fixed cost of a report in bytes, so that empty ones count against the limit.
 const REPORT_BYTES: usize = 64;
-/// Maximum time in which a runtime has to answer a probe.
+/// Maximum time for the answer to a probe. After it, the turn counts as lost.
 const PROBE_MAX: Duration = Duration::from_secs(10);
 
 /// Sends the reports of one turn to its stream.
@@ -38,6 +38,7 @@ impl TurnReporter {
 
 #[async_trait]
 impl Reporter for TurnReporter {
+    /// Reserves money for a call. Without an account, no budget applies.
     async fn reserve(&self, cost: CallCost) -> Result<Option<u64>, Fault> {
         let Some(teller) = &self.teller else { return Ok(None) };
         let most = teller.reserve(&self.key, cost).await?;
@@ -51,6 +52,8 @@ impl Reporter for TurnReporter {
         self.allowance.get().copied()
     }
 
+    /// Sends a report to the stream of the turn. Drops further text after twice the maximum
+    /// streamed text.
     fn report(&self, report: Report) {
         if let Report::Delta(text) | Report::Progress(text) = &report {
             let before = self.streamed.fetch_add(text.len() + REPORT_BYTES, Ordering::Relaxed);
@@ -67,7 +70,8 @@ impl Reporter for TurnReporter {
     }
 }
 
-/// Asks a runtime about a turn that an earlier process started.
+/// Asks a runtime in the background about a turn that an earlier process started, and sends the
+/// result to the stream.
 pub(super) fn probe(streams: Weak<dyn NoticeRouter>, key: TurnKey, agent: Arc<dyn Agent>) {
     tokio::spawn(async move {
         let probe = tokio::time::timeout(PROBE_MAX, agent.probe(&key)).await.unwrap_or(Probe::Lost);

@@ -1,5 +1,5 @@
-//! The turns that this process runs: the reports of their runtimes, and what listeners and runtimes
-//! learn of them.
+//! The turns that this process runs: the reports of their runtimes, and the news for listeners and
+//! runtimes.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::answers::Signal;
 use crate::runtime::agent::{PermissionAnswer, Probe, Report, TurnKey};
 use crate::runtime::registry::RunnerFacts;
 
-/// Maximum thoughts kept of one turn, in bytes.
+/// Maximum thoughts that are stored of one turn, in bytes.
 const THOUGHT_BYTES_MAX: usize = 256 * 1024;
 
 /// The turns that this process runs.
@@ -32,7 +32,7 @@ pub(super) struct Runs {
 pub(super) struct ActiveTurn {
     attempt: u32,
     pub(super) participant: ParticipantId,
-    /// The hand that runs it; `None` for a remote client, which runs by itself.
+    /// The facts of its runtime in this process; `None` for a remote client, which runs by itself.
     pub(super) hand: Option<RunnerFacts>,
     kind: TurnKind,
     /// The newest event that its prompt covers.
@@ -42,7 +42,7 @@ pub(super) struct ActiveTurn {
     partial: StreamedText,
     /// Thoughts of its model in this attempt.
     thoughts: CappedText<THOUGHT_BYTES_MAX>,
-    /// Output of its program, which failed.
+    /// Output of its program, if the program failed.
     printed: String,
     /// The end of what its program has printed so far.
     last_lines: String,
@@ -71,7 +71,7 @@ pub(super) enum Phase {
     Reattach,
     /// The runtime has the turn.
     Running,
-    /// The end of the turn is on its way to the log; there is nothing left to cancel.
+    /// The end of the turn is on its way to the log, so nothing is left to cancel.
     Ending,
 }
 
@@ -106,7 +106,7 @@ impl Runs {
         self.going.get_mut(&key.turn).filter(|going| going.attempt == key.attempt)
     }
 
-    /// Notes a turn that was taken up. `hand` is `None` if it runs outside this process.
+    /// Notes a turn with its phase. `hand` is `None` if the turn runs outside this process.
     pub(super) fn note(
         &mut self,
         run: &TurnDuty,
@@ -129,7 +129,8 @@ impl Runs {
             only_thought: false,
             ended: None,
             used: Usage::default(),
-            // An earlier process may have asked these: their answers have to reach this turn.
+            // An earlier process may have asked these questions, and their answers have to reach
+            // this turn.
             permissions: turn.permissions().cloned().collect(),
             phase,
             delivery: None,
@@ -139,8 +140,8 @@ impl Runs {
         self.going.insert(run.turn, going);
     }
 
-    /// Returns the output of the running turns that `of` selects, for the command that may end
-    /// them.
+    /// Returns the output of the running turns that `of` selects, for a command that may end these
+    /// turns.
     pub(super) fn shown_answers(
         &self,
         of: impl Fn(TurnNo) -> bool,
@@ -176,7 +177,8 @@ impl Runs {
         self.going.iter().filter_map(shown).collect()
     }
 
-    /// Drops turns that are not wanted. Returns the cancellations for their runtimes.
+    /// Drops the turns that are not wanted. Returns the outputs that cancel them at their runtimes,
+    /// or tell the runtimes that the time limit passed.
     pub(super) fn keep_only(&mut self, wanted: &[TurnDuty], stream: &StreamId) -> Vec<Output> {
         let mut ended = Vec::new();
         self.going.retain(|turn, going| {
@@ -197,7 +199,8 @@ impl Runs {
         ended
     }
 
-    /// Notes the delivery ids of prompts that were inserted.
+    /// Notes the ids of the deliveries that carry the prompts of turns. `prompts` and `ids` are
+    /// paired by position.
     pub(super) fn inserted(&mut self, prompts: &[Option<(TurnNo, u32)>], ids: &[u64]) {
         for (prompt, id) in prompts.iter().zip(ids) {
             let going = prompt.and_then(|(turn, attempt)| {
@@ -207,8 +210,9 @@ impl Runs {
         }
     }
 
-    /// Returns the delivery of a turn's prompt, once, if its runtime has to learn now that the
-    /// start is in the log.
+    /// Returns the delivery of a turn's prompt, if its runtime has to learn now that the start is
+    /// in the log. Returns it only one time for each attempt. The inner `None` means that no
+    /// delivery carries the prompt.
     pub(super) fn begin(&mut self, run: &TurnDuty) -> Option<Option<u64>> {
         let going = self.going.get_mut(&run.turn)?;
         let begins = run.started && !going.begun && going.phase == Phase::Running;
@@ -223,7 +227,8 @@ impl Runs {
         }
     }
 
-    /// Handles the result of a probe. Returns the command to decide, if the turn was lost.
+    /// Handles the result of a probe. Returns the command to decide if the turn was lost. Otherwise
+    /// the runtime gets the job again.
     pub(super) fn probed(&mut self, key: &TurnKey, probe: &Probe) -> Option<EngineCommand> {
         let going = self.current(key)?;
         let on_lost = going.hand?.on_lost;
@@ -249,9 +254,9 @@ impl Runs {
         }
     }
 
-    /// Returns the command for a report; `None` for progress, and for a start, a summary or a
-    /// question of an attempt that does not run here. Other reports of such an attempt are judged
-    /// by the kernel.
+    /// Returns the command for a report. `None` for progress, and for a start, a summary or a
+    /// question of an attempt that does not run in this process. For other reports of such an
+    /// attempt, the kernel decides if they count.
     pub(super) fn reported(&mut self, key: &TurnKey, report: Report) -> Option<EngineCommand> {
         let any = self
             .going
@@ -300,9 +305,9 @@ impl Runs {
         }
     }
 
-    /// Notes a streamed report. Returns the signal for listeners; `None` if nothing may be shown:
-    /// in a pause, for a muted participant, for a turn that only listens, or while the text may
-    /// still become a pass.
+    /// Notes a streamed report. Returns the signal for listeners. `None` if nothing may be shown:
+    /// in a pause, for a muted participant, for a turn that only listens, while the text may still
+    /// become a pass, and for reports that are only noted.
     pub(super) fn streamed(
         &mut self,
         key: &TurnKey,
@@ -355,8 +360,9 @@ impl Runs {
         }
     }
 
-    /// Returns the outputs that carry the answer to a permission (`None` if there was none in time)
-    /// to the runtime of the turn that asked; none if no such turn runs here.
+    /// Returns the output that carries the answer to a permission request to the runtime of the
+    /// turn that asked. `given` is `None` if no answer came in time. Returns nothing if no such
+    /// turn runs in this process.
     pub(super) fn permit(
         &mut self,
         stream: &StreamId,

@@ -50,9 +50,11 @@ pub(super) struct Shell {
     pub(super) waiting: BTreeMap<RequestId, Waiter>,
     pub(super) asking: ConsentQuestions,
     last_request: u64,
-    /// Drain requests, answered once every turn that would be lost here has ended.
+    /// Drain requests. They are answered when no turn that would be lost runs in this process any
+    /// more.
     pub(super) leaving: Vec<oneshot::Sender<()>>,
-    /// Agents of the turns that run here, each as it was when its turn was taken up.
+    /// Agents of the turns that run in this process. Each is the agent that the registry had when
+    /// the turn was started or probed.
     pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
     pub(super) agents: Agents,
     /// Standing of the conversation's own budget, for turns that reserve money.
@@ -65,7 +67,7 @@ pub(super) struct Shell {
     pub(super) has_warned: bool,
 }
 
-/// The reason for which the task woke up.
+/// The reason why the task woke up.
 enum WakeReason {
     Work,
     /// A clock check without other work.
@@ -74,7 +76,8 @@ enum WakeReason {
     Abandoned,
 }
 
-/// Runs the task of a live stream, from loading to leaving the directory.
+/// Runs the task of a live stream: loads the stream, serves it, and leaves the directory at the
+/// end.
 pub(crate) async fn run(
     hall: Arc<Services>,
     streams: Weak<dyn NoticeRouter>,
@@ -173,8 +176,8 @@ impl Shell {
     /// Works until the stream is idle and unused.
     async fn work(&mut self) -> Result<(), EndReason> {
         self.update_board();
-        // A new stream takes its first request before the look, because it closes if the look adds
-        // no event.
+        // The first request of a new stream comes before the look, because the stream closes if the
+        // look adds no event.
         self.drain(0).await?;
         self.tell(Input::Look).await?;
         loop {
@@ -188,7 +191,8 @@ impl Shell {
                     if self.steady.stood(Instant::now()) {
                         self.tell(Input::Look).await?;
                     }
-                    // Read for its effect: the steady clock advances, and the next beat begins.
+                    // The time is read for its effect: the steady clock advances, and the next beat
+                    // begins.
                     self.now();
                 }
                 WakeReason::Quiet => {
@@ -204,7 +208,7 @@ impl Shell {
         }
     }
 
-    /// Answers the drain requests once no turn runs here that would be lost.
+    /// Answers the drain requests if no turn that would be lost runs in this process.
     fn let_go(&mut self) {
         if !self.leaving.is_empty() && !self.host.would_lose_turns() {
             crash::point("drain");
@@ -214,7 +218,9 @@ impl Shell {
         }
     }
 
-    /// Waits for work and passes all of it to the host.
+    /// Waits for work, and passes all work that has arrived to the host. Returns the reason of the
+    /// wake-up. Returns without work for a clock check, for a quiet stream, and if the queues are
+    /// closed.
     async fn next(&mut self) -> Result<WakeReason, EndReason> {
         let quiet = self.quiet_at();
         let (at, woken) = self.next_alarm(quiet);
@@ -239,8 +245,8 @@ impl Shell {
         Ok(WakeReason::Work)
     }
 
-    /// Passes all notices and ended questions that have arrived to the host, and requests up to
-    /// [`DRAIN_MAX`]. `taken` is the number of requests taken already.
+    /// Passes all notices and ended questions that have arrived to the host, and requests until
+    /// [`DRAIN_MAX`] of them are passed. `taken` is the number of requests passed already.
     async fn drain(&mut self, taken: usize) -> Result<(), EndReason> {
         while let Ok(notice) = self.handle.notices.try_recv() {
             self.hear(*notice).await?;
@@ -271,7 +277,8 @@ impl Shell {
         due.min_by_key(|(at, _)| *at).unwrap_or((quiet, WakeReason::Quiet))
     }
 
-    /// Returns the time at which to drop events, and after that each time at which to try to leave.
+    /// Returns the time at which the stream drops its events. If that time has passed, returns the
+    /// next time at which the task tries to end.
     fn quiet_at(&self) -> Instant {
         let quiet = self.active + QUIET;
         if quiet > Instant::now() {
@@ -281,8 +288,8 @@ impl Shell {
         }
     }
 
-    /// Passes a report or a probe result of a runtime to the host. The sender of a report with a
-    /// receipt is answered later.
+    /// Passes a report or a probe result of a runtime to the host. If the report has a receipt, the
+    /// host answers its sender later.
     async fn hear(&mut self, notice: TurnNotice) -> Result<(), EndReason> {
         match notice {
             TurnNotice::Report(key, report, receipt) => {
@@ -309,7 +316,7 @@ impl Shell {
         id
     }
 
-    /// Passes a request from the queue to the host, and keeps its reply channel until the host
+    /// Passes a request from the queue to the host, and holds its reply channel until the host
     /// answers.
     async fn take(&mut self, request: Request) -> Result<(), EndReason> {
         let input = match request {

@@ -29,7 +29,7 @@ impl ConversationFlags {
 #[derive(Debug, Default)]
 pub(crate) struct Board(AtomicU8);
 
-/// Set once the flags were published; without it the other bits mean nothing.
+/// Set if the flags were published. Without this bit the other bits mean nothing.
 const SET: u8 = 1;
 const FOR_DRIVERS: u8 = 1 << 1;
 const RUNS_PROGRAMS: u8 = 1 << 2;

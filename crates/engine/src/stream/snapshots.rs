@@ -23,7 +23,8 @@ pub(super) struct Snapshots {
     writing: Option<SnapshotWrite>,
 }
 
-/// A snapshot that is being written. Not a `JoinSet`: most streams are idle and never need one.
+/// A snapshot that is being written. It is not a `JoinSet`, because most streams are idle and never
+/// need one.
 #[derive(Debug)]
 struct SnapshotWrite(JoinHandle<()>);
 
@@ -44,8 +45,8 @@ impl Snapshots {
         self.keep(log, state, EVENTS_AT_WORK);
     }
 
-    /// Reads appended events. If they erase words, the log drops its snapshots of them, so the
-    /// newest one is gone.
+    /// Notes appended events. If they erase words, the log drops its snapshots of the stream, so
+    /// the next snapshot is due as if there was none.
     pub(super) fn hear(&mut self, events: &[RecordedEvent]) {
         if events
             .iter()
@@ -67,7 +68,8 @@ impl Snapshots {
         if state.head().0 < self.newest.0 + events || self.writing.is_some() {
             return;
         }
-        // Set before the write, so that a state that is too large is not encoded again at once.
+        // This is set before the write, so that a state that is too large is not encoded again at
+        // once.
         self.newest = state.head();
         let Some(bytes) = state.to_bytes().filter(|bytes| bytes.len() <= SNAPSHOT_BYTES_MAX) else {
             return;

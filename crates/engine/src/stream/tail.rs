@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;
 
-/// Minimum number of newest events that a live stream keeps in memory.
+/// Number of newest events that a live stream does not drop from memory, even if no turn needs
+/// them.
 pub(super) const TAIL_LEN: usize = 256;
 /// Minimum bytes of a label and the end of its line.
 const LABEL_BYTES: usize = 5;
@@ -15,7 +16,8 @@ const LABEL_BYTES: usize = 5;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
     events: VecDeque<RecordedEvent>,
-    /// Messages from before `events`, oldest first: all of them after [`Tail::messages_after`].
+    /// Messages from before `events`, oldest first. All messages after [`Tail::messages_after`] are
+    /// here.
     messages: VecDeque<RecordedEvent>,
     messages_after: Seq,
     /// The largest number of events that a turn has asked for.
@@ -49,7 +51,7 @@ impl TailBudget {
     }
 }
 
-/// Returns the bytes that a message takes in a prompt, about.
+/// Returns about the number of bytes that a message takes in a prompt.
 fn weight(message: &RecordedEvent) -> usize {
     message.event.body().map_or(0, str::len) + LABEL_BYTES
 }
@@ -78,14 +80,16 @@ impl Tail {
             }
             self.events.push_back(recorded.clone());
         }
-        // Some slack above `kept`, so that making the deque contiguous costs little per event.
+        // The slack above `kept` makes this rare, so that making the deque contiguous costs little
+        // per event.
         let kept = self.reach + TAIL_LEN;
         if self.events.len() > kept + TAIL_LEN {
             self.shorten(kept);
         }
     }
 
-    /// Keeps the newest `kept` events, and the wanted messages of the rest.
+    /// Drops all events but the newest `kept`. Of the dropped ones, holds the messages that prompts
+    /// want.
     fn shorten(&mut self, kept: usize) {
         let gone = self.events.drain(..self.events.len() - kept);
         self.messages.extend(gone.filter(|recorded| matches!(recorded.event, Event::Posted(_))));
@@ -110,7 +114,8 @@ impl Tail {
         };
     }
 
-    /// Replaces the events by these, which are all after a position.
+    /// Replaces the events by these, which are all the events after a position. Drops the messages
+    /// that do not lie directly before them.
     pub(super) fn replace(&mut self, after: Seq, events: Vec<RecordedEvent>) {
         let before = self.events.front().map_or(Seq(0), |first| first.seq);
         // The messages before the earlier events stay valid as far as they lie before the new ones
@@ -124,7 +129,8 @@ impl Tail {
         self.events = events.into();
     }
 
-    /// Adds messages from before those it has, oldest first. An empty list means that it has all.
+    /// Adds messages from before the messages that the tail has, oldest first. An empty list means
+    /// that the tail has all messages.
     pub(super) fn put_before(&mut self, mut earlier: Vec<RecordedEvent>) {
         earlier.retain(|message| message.seq <= self.messages_after);
         self.messages_after =
@@ -132,20 +138,20 @@ impl Tail {
         earlier.into_iter().rev().for_each(|message| self.messages.push_front(message));
     }
 
-    /// Returns the position after which it has all messages.
+    /// Returns the position after which the tail has all messages.
     pub(super) fn messages_after(&self) -> Seq {
         self.messages_after
     }
 
-    /// True if it has as many messages up to a position as are wanted.
+    /// True if the tail has as many messages up to `through` as are wanted.
     pub(super) fn meets(&self, wanted: TailBudget, through: Seq) -> bool {
         wanted.met_by(
             self.messages.iter().chain(&self.events).filter(|recorded| recorded.seq <= through),
         )
     }
 
-    /// Returns the messages, and the events up to `until`, if it has all events in `(after,
-    /// until]`. Messages from between are among the events.
+    /// Returns the messages from before the events, and the events up to `until`. `None` if the
+    /// tail does not have all events in `(after, until]`.
     pub(super) fn range(
         &mut self,
         after: Seq,
@@ -153,7 +159,7 @@ impl Tail {
     ) -> Option<(&[RecordedEvent], &[RecordedEvent])> {
         let first = self.events.front()?.seq;
         let at = |seq: Seq| usize::try_from((seq.0 + 1).checked_sub(first.0)?).ok();
-        // The first place is computed only to return `None` if events behind `after` are missing.
+        // The first index is computed only to return `None` if events after `after` are missing.
         let (_, to) = (at(after)?, at(until)?);
         Some((self.messages.make_contiguous(), self.events.make_contiguous().get(..to)?))
     }

@@ -16,7 +16,8 @@ use crate::ports::PAGE_BYTES_MAX;
 pub(crate) const UPDATES_LEN: usize = 1024;
 /// Maximum number of events that wait for the slowest listener.
 pub(crate) const WAITING_EVENTS_MAX: usize = 1024;
-/// Maximum bytes that wait for the slowest listener. The limit holds for all listeners together.
+/// Maximum bytes of the events that wait for the slowest listener. The limit holds for all
+/// listeners of a stream together.
 pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
 
 /// A listener's end of a conversation.
@@ -74,7 +75,7 @@ impl Updates {
         )
     }
 
-    /// Sends a signal to all listeners. It is made only if there are any.
+    /// Sends a signal to all listeners. The closure that makes it runs only if there are listeners.
     pub(crate) fn signal(&self, signal: impl FnOnce() -> Signal) {
         if let Some(sender) = self.lock().heard() {
             let _ = sender.send(RingItem::Signal(Arc::new(signal())));
@@ -104,7 +105,7 @@ impl Updates {
         state.tell(Arc::new(piece), bytes);
     }
 
-    /// True if the stream has listeners. Without any, drops what waits.
+    /// True if the stream has listeners. Without listeners, drops the waiting batches.
     pub(crate) fn in_use(&self) -> bool {
         let mut state = self.lock();
         if state.heard().is_none() {
@@ -132,7 +133,8 @@ impl ListenerState {
         self.take_from_the_slow();
     }
 
-    /// Drops the oldest batches while too much waits. The newest batch stays.
+    /// Drops the oldest batches while too much waits, so slow listeners miss them. The newest batch
+    /// stays.
     fn take_from_the_slow(&mut self) {
         while self.waiting.front().is_some_and(|kept| kept.slot.strong_count() == 0) {
             self.waiting.pop_front();
@@ -167,14 +169,14 @@ impl Listener {
         match self.0.recv().await? {
             RingItem::Signal(signal) => Ok(Update::Signal(signal)),
             RingItem::Events(slot) => {
-                // The number is never read: a listener that lagged reads the log from its own
-                // position.
+                // The number is never read, because a listener that lagged reads the log from its
+                // own position.
                 slot.lock().clone().map(Update::Events).ok_or(RecvError::Lagged(1))
             }
         }
     }
 
-    /// Returns the next update that is there already.
+    /// Returns the next update that has arrived already.
     ///
     /// # Errors
     /// As [`Listener::recv`]; `Empty` if nothing waits.

@@ -30,8 +30,8 @@ pub(super) struct NoticeQueue {
 }
 
 impl NoticeQueue {
-    /// Puts a notice into the queue. A connection that lags too far behind is closed. The agent
-    /// loses no messages: after it reconnects, it reads them from the log.
+    /// Puts a notice into the queue. Closes a connection with too many waiting notices. The agent
+    /// loses no messages, because after it reconnects it reads them from the log.
     pub(super) fn tell(&self, notice: &Arc<SharedNotice>) {
         let waiting = self.bytes.fetch_add(notice.weight(), Ordering::Relaxed) + notice.weight();
         if waiting > WAITING_BYTES_MAX || self.sender.try_send(notice.clone()).is_err() {
@@ -53,7 +53,7 @@ impl AgentLine {
         self.id
     }
 
-    /// The agent.
+    /// Returns the agent.
     pub fn agent(&self) -> &ParticipantId {
         &self.agent
     }
@@ -85,7 +85,7 @@ impl AgentConnection {
         &self.line
     }
 
-    /// Resolves when the server closes the connection, whatever notices still wait.
+    /// Resolves when the server closes the connection, even if notices still wait.
     pub fn cut(&self) -> impl Future<Output = DisconnectReason> + Send + use<> {
         let mut cut = self.cut.clone();
         async move {

@@ -17,7 +17,7 @@ use crate::ports::Clock;
 
 /// Maximum number of connections of one agent, in every mode.
 pub(crate) const LINES_MAX: usize = 64;
-/// Number of agents with counted requests, above which idle ones are dropped.
+/// Number of agents with counted requests above which the idle ones are dropped.
 const RATES_KEPT: usize = 4096;
 
 /// All facts about connected agents that are not in the log.
@@ -45,7 +45,7 @@ struct FollowedStream {
     members: BTreeSet<ParticipantId>,
     /// The agent that manages the stream for an app, if the stream is a task.
     manager: Option<ParticipantId>,
-    /// The members that are connected, and so count as present in the stream.
+    /// The connected members, which count as present in the stream.
     present: BTreeSet<ParticipantId>,
     ready: watch::Receiver<bool>,
     /// Number of requests to follow the stream. If it grew since the follower last looked, a member
@@ -64,7 +64,7 @@ impl TaskDirectory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Connects an agent; `None` if it has [`LINES_MAX`] connections.
+    /// Connects an agent; `None` if it has [`LINES_MAX`] connections already.
     pub(crate) fn enter(self: &Arc<Self>, agent: &ParticipantId) -> Option<AgentConnection> {
         let mut state = self.lock();
         if state.lines.get(agent).is_some_and(|lines| lines.len() >= LINES_MAX) {
@@ -99,7 +99,8 @@ impl TaskDirectory {
     }
 
     /// Begins to follow a stream, unless it is followed already. `start` spawns the follower. The
-    /// receiver turns `true` once no new event is missed.
+    /// receiver turns `true` when the follower misses no new event any more, and also if the stream
+    /// cannot be followed.
     pub(crate) fn follow(
         &self,
         stream: &StreamId,
@@ -120,7 +121,8 @@ impl TaskDirectory {
         ready
     }
 
-    /// Sets the members of a followed stream. Returns true if one of them is connected.
+    /// Sets the members of a followed stream, and the agent that manages it for an app. Returns
+    /// true if a member is connected.
     pub(super) fn set_members(
         &self,
         stream: &StreamId,
@@ -150,8 +152,8 @@ impl TaskDirectory {
         self.lock().followed.get(stream).map_or(0, |followed| followed.wanted)
     }
 
-    /// Stops following a stream, unless another request came since `wanted` was read. Returns true
-    /// if it stopped.
+    /// Stops following a stream, unless another request to follow it came since `wanted` was read.
+    /// Returns true if it is not followed any more.
     pub(super) fn leave_unwanted(&self, stream: &StreamId, wanted: u64) -> bool {
         let mut state = self.lock();
         if state.followed.get(stream).is_some_and(|followed| followed.wanted != wanted) {
@@ -161,7 +163,7 @@ impl TaskDirectory {
         true
     }
 
-    /// Stops following a stream, and marks its members as absent there.
+    /// Stops following a stream, and marks its members as absent in it.
     pub(super) fn forget(&self, stream: &StreamId) {
         let mut state = self.lock();
         if let Some(followed) = state.followed.get_mut(stream) {
@@ -217,7 +219,7 @@ impl TaskDirectory {
         self.lock().apps.insert(app.manifest.id.clone(), app);
     }
 
-    /// Returns the connection of an app, if it belongs to this agent.
+    /// Returns the app with its connection, if its manager is this agent and connected.
     pub(crate) fn app(&self, id: &str, manager: &ParticipantId) -> Option<App> {
         self.lock().apps.get(id).filter(|app| app.agent == *manager).cloned()
     }

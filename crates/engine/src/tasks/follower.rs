@@ -21,7 +21,7 @@ use crate::hall::inner::{Inner, stopped};
 use crate::stream::mail::Request;
 use crate::stream::updates::Subscription;
 
-/// Number of events read at once.
+/// Number of events in one read.
 const PAGE: usize = 500;
 /// Interval at which presences are renewed. The server drops one after two minutes.
 const SHOWN_EVERY: Duration = Duration::from_secs(60);
@@ -29,12 +29,13 @@ const SHOWN_EVERY: Duration = Duration::from_secs(60);
 const HERE: &str = "listening";
 const GONE: &str = "offline";
 
-/// The facts about the followed stream.
+/// The followed stream, as far as its follower knows it.
 enum FollowedContent {
     Task(Box<Task>),
     Conversation {
         task: StreamId,
-        /// Set once the conversation was created; the event with its participants follows.
+        /// Set between the creation of the conversation and the event with its participants, which
+        /// follows.
         beginning: Option<FirstParticipants>,
     },
 }
@@ -61,15 +62,15 @@ struct Follower {
     stream: StreamId,
     known: FollowedContent,
     members: BTreeSet<ParticipantId>,
-    /// The position at which `members` was read. Events up to it may be replayed, and still produce
-    /// notices.
+    /// The position at which `members` was read. Events up to this position may be replayed, and
+    /// still produce notices.
     seen: Seq,
     last: Seq,
     /// The agents that people see as present.
     shown: BTreeSet<ParticipantId>,
 }
 
-/// Follows a stream as long as it exists and an agent in it is connected.
+/// Follows a stream while it exists and an agent in it is connected.
 pub(super) async fn run(
     path: Path,
     stream: StreamId,
@@ -80,12 +81,13 @@ pub(super) async fn run(
         tracing::debug!(%stream, %error, "a stream is not followed any more");
         path.directory.forget(&stream);
     }
-    // Also after an error: release those that wait for a stream that cannot be followed.
+    // This comes after an error too, to release the callers that wait for a stream that cannot be
+    // followed.
     ready.send_replace(true);
 }
 
-/// Follows the stream until no member is connected. Subscribes, reads the events in the log that it
-/// has not heard, and then handles live updates. After a lag it subscribes again.
+/// Follows the stream until no member is connected. Subscribes, reads the events from the log that
+/// it has not handled, and then handles live updates. After a lag it subscribes again.
 async fn follow(
     path: &Path,
     stream: &StreamId,
@@ -97,7 +99,8 @@ async fn follow(
     again.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let Some(hall) = path.hall.upgrade() else { return Ok(()) };
-        // Before reading the log, so that no event falls between.
+        // The subscription comes before the reading of the log, so that no event is missed between
+        // the two.
         let Subscription { head, mut updates, .. } = subscribe(&hall, stream).await?;
         let following = match &mut follower {
             Some(following) => following,
@@ -119,15 +122,15 @@ async fn follow(
             let heard = tokio::select! {
                 update = updates.recv() => match update {
                     Ok(Update::Events(events)) => {
-                        // Collected first, because `all` would skip the events after the first
-                        // `false`.
+                        // The results are collected first, because `all` would skip the events
+                        // after the first `false`.
                         let heard: Vec<bool> =
                             events.iter().map(|event| following.hear(event)).collect();
                         !heard.contains(&false)
                     }
                     Ok(Update::Signal(_)) => true,
-                    // The follower lagged, or the stream was unloaded: subscribe again and read
-                    // the gap from the log.
+                    // The follower lagged, or the stream was unloaded. It subscribes again and
+                    // reads the missed events from the log.
                     Err(RecvError::Lagged(_) | RecvError::Closed) => break,
                 },
                 () = path.changed.notified() => {
@@ -155,8 +158,8 @@ async fn subscribe(hall: &Arc<Inner>, stream: &StreamId) -> Result<Subscription,
 }
 
 impl Follower {
-    /// Makes a follower from the present state of the stream. `last` is the last event that it does
-    /// not have to handle.
+    /// Makes a follower from the present state of the stream. `last` is the newest event that the
+    /// follower does not have to handle.
     async fn begin(
         hall: &Arc<Inner>,
         directory: Arc<TaskDirectory>,
@@ -189,9 +192,9 @@ impl Follower {
         seen.await?.ok_or_else(missing)
     }
 
-    /// Reads the members again. True if none of them is connected; the follower is then removed.
-    /// If a client asked to follow the stream during the look, there is another look, because the
-    /// client may be a new member.
+    /// Reads the members again. True if no member is connected, and the stream is not followed any
+    /// more. If a client asked to follow the stream in the meantime, the members are read once
+    /// more, because the client may be a new member.
     async fn is_over(&mut self, path: &Path) -> Result<bool, HallError> {
         loop {
             let Some(hall) = path.hall.upgrade() else { return Ok(true) };
@@ -220,8 +223,8 @@ impl Follower {
         }
     }
 
-    /// Shows people the presences: those that changed, or all of them, to renew them before they
-    /// expire.
+    /// Shows people the presence of the connected agents in a conversation. With `all` false, shows
+    /// only the changes. With `all` true, shows all of them again, so that they do not expire.
     fn show_presence(&mut self, hall: &Weak<Inner>, all: bool) {
         let (FollowedContent::Conversation { .. }, Some(hall)) = (&self.known, hall.upgrade())
         else {
@@ -229,7 +232,8 @@ impl Follower {
         };
         let here = self.directory.present(&self.stream);
         let show = |agent: &ParticipantId, state: &str| {
-            // Cannot fail for lack of room: presences have room for all participants.
+            // This cannot fail for lack of room, because there is room for the presences of all
+            // participants.
             let _ = hall.note_presence(&self.stream, agent.clone(), state.to_owned(), None);
         };
         here.iter().filter(|agent| all || !self.shown.contains(*agent)).for_each(|agent| {
@@ -258,7 +262,8 @@ impl Follower {
         self.members.iter().chain(self.manager()).cloned().collect()
     }
 
-    /// Sends the notices of an event. Returns false if no member is connected any more.
+    /// Sends the notices of an event. Returns false if no member is connected any more. Ignores an
+    /// event that was handled before.
     fn hear(&mut self, recorded: &RecordedEvent) -> bool {
         if recorded.seq <= self.last {
             return true;
@@ -318,7 +323,7 @@ impl Follower {
                 return self.settle_members();
             }
             TaskEvent::ConversationOpened { conversation, by, .. } => {
-                // The others get it from the conversation's own follower.
+                // The other agents get this notice from the conversation's own follower.
                 let hears = |agent: &&ParticipantId| {
                     *agent != by && !conversation.participants.contains(*agent)
                 };
@@ -385,10 +390,10 @@ impl Follower {
         true
     }
 
-    /// Sends the notices of added and removed participants; for the first participants of a new
-    /// conversation, one notice that it began. `again` is true if `members` may have the changes
-    /// already: an added participant is then announced nevertheless. Returns false if no member is
-    /// connected any more.
+    /// Sends the notices of added and removed participants. For the first participants of a new
+    /// conversation, sends one notice that the conversation began. `again` is true if `members` may
+    /// have the changes already. An added participant is announced then too. Returns false if no
+    /// member is connected any more.
     fn hear_changes(&mut self, task: &StreamId, changes: &[Change], again: bool) -> bool {
         let beginning = match &mut self.known {
             FollowedContent::Conversation { beginning, .. } => beginning.take(),

@@ -6,8 +6,8 @@ use uuid::Uuid;
 /// The namespace of ids derived from names.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6d6f_6f74_6861_6c6c_8000_7061_7274_6963);
 
-/// Returns a participant's id as a UUID. A registered agent has one; for any other participant it
-/// is derived from the id, always with the same result.
+/// Returns a participant's id as a UUID. The id of a registered agent is a UUID. For any other
+/// participant the UUID is derived from the id, always with the same result.
 pub fn wire_id(participant: &ParticipantId) -> Uuid {
     let own = Uuid::try_parse(participant.as_str()).ok();
     let hyphenated = own.filter(|id| id.to_string() == participant.as_str());

@@ -27,9 +27,11 @@ pub struct AppManifest {
 /// The questions that the manager of an app wants to be asked, each with the time for the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ManagerHooks {
-    /// Time for deciding on a task, in milliseconds. If unset, tasks are accepted unasked.
+    /// Time for deciding on a task, in milliseconds. If unset, all tasks are accepted without
+    /// asking.
     pub task_ms: Option<u64>,
-    /// Time for choosing the readers of a message, in milliseconds. Not asked if unset.
+    /// Time for choosing the readers of a message, in milliseconds. If unset, the manager is not
+    /// asked.
     pub message_ms: Option<u64>,
 }
 
@@ -38,7 +40,7 @@ pub struct ManagerHooks {
 pub struct TaskProposal {
     /// The task, which waits for the decision.
     pub task: TaskView,
-    /// The agents to admit besides the one that asks.
+    /// The agents to admit in addition to the one that requests the task.
     pub invited: Vec<ParticipantId>,
     /// The conversation that the task would begin with.
     pub first: Option<NewConversation>,
@@ -56,8 +58,8 @@ pub struct Forwarding {
     pub app: String,
     /// The conversation.
     pub conversation: StreamId,
-    /// A temporary id for talking about the message. The message gets its own id when it is
-    /// committed.
+    /// A temporary id by which the manager names the message. The message gets its own id when it
+    /// is committed.
     pub draft: String,
     /// The agent that sends the message.
     pub sender: ParticipantId,
@@ -65,7 +67,7 @@ pub struct Forwarding {
     pub parts: Vec<MessagePart>,
     /// When the message arrived.
     pub at: Timestamp,
-    /// The participants of the conversation: the only possible readers.
+    /// The participants of the conversation. Only these can be readers.
     pub members: Vec<ParticipantId>,
 }
 
@@ -84,7 +86,7 @@ pub trait TaskManager: Send + Sync + 'static {
 pub(crate) struct App {
     /// The id of the connection.
     pub(crate) line: u64,
-    /// The agent behind the connection.
+    /// The agent that made the connection.
     pub(crate) agent: ParticipantId,
     pub(crate) manifest: AppManifest,
     pub(crate) manager: Arc<dyn TaskManager>,

@@ -1,5 +1,5 @@
-//! Connected agents, the notices that they get of their tasks and conversations, and the managers
-//! of apps.
+//! Connected agents, the notices that they get about their tasks and conversations, and the
+//! managers of apps.
 //!
 //! Each stream with a connected agent in it is followed by one tokio task (`follower`). The
 //! follower turns events into notices ([`Notice`]) and puts them into the queues of the agents

@@ -170,7 +170,8 @@ impl Notice {
     }
 }
 
-/// A notice for several agents, with its serialised form once one exists. All receivers share it.
+/// A notice for several agents. All of them share its serialised form, which is made at the first
+/// use.
 #[derive(Debug)]
 pub struct SharedNotice {
     notice: Notice,

@@ -73,8 +73,9 @@ impl Inner {
         Ok(claims.into_iter().map(|claim| claim.stream).collect())
     }
 
-    /// Follows a stream from its next event, or from `from`, the event of a new member, unless it
-    /// is followed already. The receiver turns `true` once no new event is missed.
+    /// Follows a stream, unless it is followed already. Begins with its next event, or with `from`,
+    /// the event that added a new member. The receiver turns `true` when no new event is missed any
+    /// more.
     fn follow(self: &Arc<Self>, stream: &StreamId, from: Option<Seq>) -> watch::Receiver<bool> {
         self.tasks.follow(stream, |ready, changed| {
             let path = Path { hall: self.weak(), directory: self.tasks.clone(), changed };
@@ -82,7 +83,7 @@ impl Inner {
         })
     }
 
-    /// Follows all streams of an agent that just connected. Once this returns, no new event is
+    /// Follows all streams of an agent that just connected. After this returns, no new event is
     /// missed.
     pub(crate) async fn follow_all(
         self: &Arc<Self>,
@@ -98,8 +99,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Follows each stream that a connected agent joins, from the event that added the agent. Runs
-    /// until the hall is dropped. After missed changes, follows all streams of each connected
+    /// Follows each stream that a connected agent joins, from the append that added the agent. Runs
+    /// until the hall is dropped. If changes were missed, follows all streams of each connected
     /// agent.
     pub(crate) async fn watch_memberships(hall: Weak<Inner>) {
         let Some(mut changes) = hall.upgrade().map(|hall| hall.memberships()) else { return };

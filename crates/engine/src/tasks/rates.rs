@@ -1,4 +1,5 @@
-//! The rate limits of an agent's requests. Each agent is told of them when it connects.
+//! The rate limits of an agent's requests. The server tells each agent these limits when it
+//! connects.
 
 use std::collections::VecDeque;
 
@@ -34,8 +35,8 @@ impl Rates {
     }
 }
 
-/// Counts a request, unless `max` were taken within a minute. A rejected one does not count here,
-/// so a client that waits as told gets through.
+/// Counts a request, unless `max` requests were counted within the last minute. A rejected request
+/// does not count here, so a client that waits for the returned time gets through.
 fn admit(taken: &mut VecDeque<Timestamp>, max: usize, now: Timestamp) -> Result<(), Millis> {
     while taken.front().is_some_and(|first| !first.is_within(MINUTE, now)) {
         taken.pop_front();

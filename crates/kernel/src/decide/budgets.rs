@@ -33,8 +33,8 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Conflict, "over_budget", message).about(&turn.participant))
     }
 
-    /// True if the budgets allow one more turn. Otherwise tells people once and records why the
-    /// participant is skipped.
+    /// True if the budgets allow one more turn. Otherwise announces the used-up budget, unless it
+    /// was announced already, and records that the participant is skipped.
     pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
         let Some(detail) = self.unaffordable(participant, cause) else { return true };
         self.skip(participant, WhyNot::OverBudget, cause, Some(&detail));
@@ -42,7 +42,7 @@ impl Decider<'_> {
     }
 
     /// Returns the used-up budget as a sentence if the budgets do not allow one more turn, and
-    /// tells people once.
+    /// announces it, unless it was announced already.
     pub(super) fn unaffordable(
         &mut self,
         participant: &ParticipantId,

@@ -1,5 +1,5 @@
-//! Decides about words from chats outside of the server: those of people who are not known, and
-//! those that their author edited there.
+//! Decides about words from chats outside of the server: words of people whom the server does not
+//! know, and words that their author edited in the chat.
 
 use crate::decide::Decider;
 use crate::model::chat::OverheardWords;
@@ -26,7 +26,8 @@ pub(super) enum Edit {
 }
 
 impl Decider<'_> {
-    /// Keeps words of a person who is not known to the server. They wake no agent. (Ruling 40.)
+    /// Records words from a bound chat of a person who is not known to the server. They wake no
+    /// agent. (Ruling 40.)
     pub(super) fn overhear(&mut self, words: OverheardWords) -> Result<(), Rejection> {
         let OverheardWords { origin, name, body } = words;
         self.check_open()?;
@@ -44,8 +45,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Returns the message that a post replaces. If agents were asked about that message already, a
-    /// notice tells people of the new words.
+    /// Returns the effect of a post on the earlier message that it replaces. If that message does
+    /// not wait any more, a notice tells people of the new words.
     pub(super) fn edited(&mut self, post: &Post) -> Edit {
         let Some(earlier) = &post.replaces else { return Edit::None };
         let by = &post.by.id;
@@ -67,7 +68,7 @@ impl Decider<'_> {
         Edit::Late
     }
 
-    /// Takes a message back whose author edited it while it waited.
+    /// Withdraws the message that its author edited while it waited.
     pub(super) fn take_back(&mut self, edited: Option<Seq>, by: &ParticipantId) {
         if let Some(seq) = edited {
             let (by, summaries) = (by.clone(), Vec::new());

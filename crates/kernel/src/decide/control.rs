@@ -27,9 +27,9 @@ const HUMAN: &str = "human";
 const ROLES_MAX: usize = 20;
 
 impl Decider<'_> {
-    /// Applies all controls or none: their changes become one event, and `follow` carries out what
-    /// follows from each. A policy that replaces an open gathering's waits for the harvest if there
-    /// is one.
+    /// Applies all controls or none: their changes become one event, and `follow` carries out the
+    /// consequences of each. A policy that replaces the policy of an open gathering takes effect
+    /// after the harvest, if there is a harvest.
     pub(crate) fn control(&mut self, by: &Actor, controls: Vec<Control>) -> Result<(), Rejection> {
         self.check_speaker(by)?;
         self.check_open()?;
@@ -411,6 +411,7 @@ impl Decider<'_> {
         })
     }
 
+    /// Rejects a profile that lacks a client or a model after an invitation.
     fn check_complete(&self, profile: &Profile, id: &ParticipantId) -> Result<(), Rejection> {
         let missing = match (&profile.client, &profile.model) {
             (None, _) => "client",
@@ -467,9 +468,9 @@ impl Decider<'_> {
         self.end_lonely_link();
     }
 
-    /// Carries out what follows from a change: turns are cancelled or granted, and the requests and
-    /// questions of a participant that takes no more turns are withdrawn. A link with fewer than
-    /// two agents is closed.
+    /// Carries out the consequences of a change: turns are cancelled or granted, and the requests
+    /// and questions of a participant that takes no more turns are withdrawn. A link with fewer
+    /// than two agents is closed.
     pub(crate) fn follow(&mut self, change: Change, cause: &crate::model::event::Cause) {
         match change {
             Change::Uninvited { participant, .. } => {
@@ -525,6 +526,8 @@ fn needs_proof(what: &str) -> Rejection {
     Rejection::new(Refusal::Forbidden, "needs_proof", message)
 }
 
+/// Returns a client, model or role as it is stored: on one line, without characters that could
+/// deceive. Rejects an empty word and a word that is too long.
 fn checked_word(key: &str, given: &str, id: &ParticipantId) -> Result<String, Rejection> {
     let word = text::for_terminal(given).split_whitespace().collect::<Vec<_>>().join(" ");
     if word.is_empty() || word.chars().count() > WORD_CHARS_MAX {

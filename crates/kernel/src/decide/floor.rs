@@ -1,6 +1,6 @@
-//! Moves the floor: takes queued messages, steps through rounds and watches the guards. The
-//! policy's row has the nomination of agents and the step. The policies share the rest, which is
-//! here.
+//! Moves the floor: takes queued messages, steps through rounds and watches the guards. Each policy
+//! has its own nomination of agents and its own step. All policies share the functions of this
+//! module.
 
 use std::collections::VecDeque;
 
@@ -66,7 +66,7 @@ impl Decider<'_> {
         true
     }
 
-    /// Grants every nominee a turn now, side by side.
+    /// Grants every nominee a turn now. These turns run at the same time.
     pub(crate) fn grant_all(&mut self, spoken: &WakingWords) {
         let rules = self.state.rules();
         let nomination = (rules.nominate)(self.state, spoken);
@@ -93,8 +93,8 @@ impl Decider<'_> {
     }
 
     /// True if a participant that the cause names can take a turn about it now; otherwise records
-    /// the reason. A session that has ended can: its turn fails, and says how to bring it back.
-    /// (Ruling 42.)
+    /// the reason. A session that has ended can take the turn: the turn fails, and its fault says
+    /// how to bring the session back. (Ruling 42.)
     pub(crate) fn can_be_named(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         match self.unable(id) {
             Some(WhyNot::Ended) => !self.is_held_for_proof(id, cause),
@@ -150,8 +150,8 @@ impl Decider<'_> {
     }
 
     /// True if these words may wake this participant; otherwise records the reason. The guards
-    /// bound the words of agents, and one that words would trip holds from then on. While a guard
-    /// holds, it also stops unproven words of people. (Ruling 16.)
+    /// bound the words of agents: if these words reach a guard's limit, the guard begins to hold.
+    /// While a guard holds, it also stops unproven words of people. (Ruling 16.)
     pub(crate) fn may_wake(&mut self, spoken: &WakingWords, woken: &ParticipantId) -> bool {
         if spoken.human {
             return !self.is_held_for_proof(woken, &spoken.cause);

@@ -1,8 +1,10 @@
-//! Conversations of other computers in which a session takes part, and turns for them: offered by a
-//! post of their own, and ended by the home of the conversation. (Ruling 35.)
+//! Conversations of other computers that the session of this home has joined, and the session's
+//! turns for them. The computer of such a conversation offers each turn, and may end it. (Ruling
+//! 35.)
 //!
-//! Such a turn has one cause and never another. It is not widened or covered, and no word of this
-//! conversation joins it: its answer goes to another conversation, which may have other members.
+//! Such a turn has exactly one cause. It is not widened or covered, and no word of this
+//! conversation joins it, because its answer goes to another conversation, which may have other
+//! members.
 
 use crate::decide::control::PARTICIPANTS_MAX;
 use crate::decide::{Decider, title};
@@ -30,7 +32,7 @@ impl Conversation {
         self.agents().find(|one| one.address.as_ref().is_some_and(is_own)).map(|one| &one.id)
     }
 
-    /// Returns the open turn that is taken for this turn of another computer.
+    /// Returns the open turn in which the session answers this turn of another computer.
     pub fn hosted_turn(&self, key: &HostedKey) -> Option<&Turn> {
         self.open_turns().find(|turn| turn.hosted.as_deref() == Some(key))
     }
@@ -77,8 +79,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Rejects a turn of a conversation in which the session takes no part. This is checked here
-    /// and not before: the session may leave the conversation while the offer waits.
+    /// Rejects a turn of a conversation that the session has not joined. The decision checks this,
+    /// because the session may leave the conversation while the offer waits.
     fn check_joined(&self, key: &HostedKey) -> Result<(), Rejection> {
         if self.state.joined_on(&key.computer, &key.stream).is_some() {
             return Ok(());
@@ -87,8 +89,8 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Conflict, "not_joined", message))
     }
 
-    /// Notes that the session takes part in a conversation of another computer, or what changed in
-    /// it.
+    /// Records that the session has joined a conversation of another computer, or that the data of
+    /// a joined conversation have changed.
     pub(crate) fn join(&mut self, joined: JoinedConversation) -> Result<(), Rejection> {
         self.check_open()?;
         let joined = checked_conversation(joined)?;
@@ -104,9 +106,9 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Notes that the session takes part in a conversation of another computer no more, and ends
-    /// the turns of that conversation that have not begun. A running one goes on, and its answer
-    /// stays here. (Ruling 27.)
+    /// Records that the session has left a conversation of another computer, and ends the turns of
+    /// that conversation that have not begun. A running turn goes on, and its answer stays in this
+    /// home. (Ruling 27.)
     pub(crate) fn part(&mut self, computer: ComputerId, stream: StreamId, why: PartReason) {
         if self.state.joined_on(&computer, &stream).is_none() {
             return;
@@ -125,8 +127,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Ends a hosted turn because the home of its conversation did. A turn that is not open is
-    /// ignored: its own end is on the way there.
+    /// Ends a hosted turn because the computer of its conversation ended it. Ignores a turn that is
+    /// not open here: the report of its end is on the way to that computer.
     pub(crate) fn unhost(&mut self, key: &HostedKey, lapse: bool) {
         let Some(no) = self.state.hosted_turn(key).map(|turn| turn.no) else { return };
         let (outcome, fault) = if lapse {
@@ -154,8 +156,8 @@ impl Decider<'_> {
     }
 }
 
-/// Returns the post that has the prompt of an offered turn. It names no participant, whatever its
-/// words are.
+/// Returns the post with the prompt of an offered turn. The post mentions no participant, because
+/// the names in its words are those of the other conversation.
 fn prompt_of(hosted: HostedTurn, text: String, to: ParticipantId) -> Posted {
     let (computer, label) = (hosted.key.computer.clone(), hosted.label.clone());
     Posted {
@@ -169,8 +171,8 @@ fn prompt_of(hosted: HostedTurn, text: String, to: ParticipantId) -> Posted {
     }
 }
 
-/// Returns a conversation of another computer with clean names. Rejects one that is not of another
-/// computer, or has too many members.
+/// Returns a conversation of another computer with clean names. Rejects a conversation of this
+/// computer, an invalid id or name, and too many members.
 fn checked_conversation(joined: JoinedConversation) -> Result<JoinedConversation, Rejection> {
     let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_joined", message));
     if joined.computer.as_str().is_empty() {
@@ -182,7 +184,7 @@ fn checked_conversation(joined: JoinedConversation) -> Result<JoinedConversation
     if names::check_id(joined.participant.as_str()).is_err() {
         return invalid("The id of the session in the conversation is not one.");
     }
-    // They stay in the state for as long as the session lives, and another computer chose them.
+    // The ids stay in the state until the session leaves, and another computer chose them.
     let is_id = |id: &str| names::check_id(id).is_ok();
     let is_bounded = |at: &Address| {
         is_id(&at.local_id) && is_id(&at.kind) && (at.computer.is_empty() || is_id(&at.computer))

@@ -12,7 +12,7 @@ use crate::model::task_command::{NamedAgent, TaskOrder};
 
 /// The client and the model of an agent that a task brings in.
 const CLIENT: (&str, &str) = ("json-rpc", "remote");
-/// Highest number tried behind an agent's name if the name is taken.
+/// Highest number tried after an agent's name if the name is taken.
 const NAMES_TRIED: u32 = 20;
 
 impl Decider<'_> {
@@ -143,7 +143,7 @@ impl Decider<'_> {
 }
 
 impl Conversation {
-    /// Checks that an agent may speak here: in a task's conversation, only its participants.
+    /// Checks that an agent may speak here. In a task's conversation only its participants may.
     ///
     /// # Errors
     /// `not_of_task`.

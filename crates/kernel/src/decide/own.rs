@@ -15,16 +15,17 @@ use crate::text::mentions::Mentions;
 
 /// Own words within this time after another agent's words count as an answer to them.
 const NEAR: Millis = Millis::from_secs(10);
-/// Number of times that unproven words lift a hold within [`LIFTS_WINDOW`].
+/// Most times that unproven words lift a hold within [`LIFTS_WINDOW`].
 const LIFTS_MAX: usize = 6;
 const LIFTS_WINDOW: Millis = Millis::from_secs(3600);
-/// Most own words in a minute of a participant, of a credential and of a conversation.
+/// Most posts of own words in a minute: by a participant, by a credential, and in a conversation.
 pub const OWN_A_MINUTE: usize = 30;
-/// Most own words in a minute of a participant and of a credential in a task's conversations.
+/// Most posts of own words in a minute in a task's conversations: by a participant, and by a
+/// credential.
 pub const TASK_OWN_A_MINUTE: usize = 60;
-/// Most own words in an hour of a participant and of a credential.
+/// Most posts of own words in an hour: by a participant, and by a credential.
 pub const OWN_AN_HOUR: usize = 600;
-/// Most own words in an hour of the whole hall.
+/// Most posts of own words in an hour in the whole hall.
 pub const HALL_OWN_AN_HOUR: usize = 2000;
 
 // The buffers must be at least as long as the limits counted in them.
@@ -86,9 +87,9 @@ impl Decider<'_> {
         }
     }
 
-    /// Rejects own words above a limit, without keeping them. Limits count the words of the
-    /// speaker, of the credential and of the hall, and outside of tasks those of the conversation
-    /// since a person spoke.
+    /// Rejects own words above a limit, without storing them. The limits count the posts of the
+    /// speaker, of the credential and of the hall. Outside of tasks they also count the posts of
+    /// the conversation since a person spoke.
     fn check_pace(&self, post: &Post) -> Result<(), Rejection> {
         let is_task = self.state.task().is_some();
         let said = &self.state.restraint.said;
@@ -158,7 +159,8 @@ impl Decider<'_> {
         id != by && !self.state.is_human(id) && id.as_str() != ParticipantId::MOOTHALL
     }
 
-    /// True if any words of this agent give another agent a turn.
+    /// True if the policy passes all words on, and another agent that can take a turn would get
+    /// these words.
     fn wakes_all(&self, post: &Post) -> bool {
         let receives = |id: &ParticipantId| *id != post.by.id && !post.elsewhere.contains(id);
         let hears = |id: &ParticipantId| receives(id) && self.unable(id).is_none();
@@ -166,8 +168,9 @@ impl Decider<'_> {
     }
 
     /// True if a person's words without proof reset the guards' counts. They do until a guard
-    /// holds, and then lift a hold at most [`LIFTS_MAX`] times an hour. Otherwise an agent that
-    /// passes for a person could lift every guard.
+    /// holds, and then lift a hold at most [`LIFTS_MAX`] times an hour. Without this limit, an
+    /// agent that passes for a person could lift every guard. Words typed at a terminal reset
+    /// nothing.
     pub(super) fn resets_guards(&self, post: &Post) -> bool {
         let lacks_proof = !post.by.proven && post.typed_at.is_none();
         lacks_proof && (self.state.guards.held.is_none() || self.state.may_lift(self.now))

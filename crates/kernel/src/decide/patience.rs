@@ -1,5 +1,5 @@
 //! Patience: the time that the floor waits for a turn before it moves on. Closed rounds are
-//! remembered here while a turn still works on their message. (Rulings 9 and 12.)
+//! remembered while a turn still works on their message. (Rulings 9 and 12.)
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind};
@@ -9,7 +9,7 @@ use crate::model::state::{ClosedRound, Conversation, Floor, Reply, Round, Turn};
 use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 
-/// Number of agents that a round asks side by side at its end.
+/// Most agents that work at the same time for a round whose patience is used up.
 const SIDE_BY_SIDE_MAX: usize = 3;
 
 impl Floor {
@@ -111,7 +111,7 @@ impl Floor {
         });
     }
 
-    /// Forgets the earlier messages without an open turn or a queued late answer.
+    /// Forgets the closed rounds without an open turn or a queued late answer.
     pub(crate) fn forget_earlier(&mut self) {
         let (turns, queue) = (&self.turns, &self.queue);
         let is_open = |round: &Round| {
@@ -122,7 +122,7 @@ impl Floor {
         self.earlier.retain(|earlier| is_open(&earlier.round));
     }
 
-    /// Forgets all earlier messages, and drops their late answers from the queue.
+    /// Forgets all closed rounds, and drops their late answers from the queue.
     pub(crate) fn drop_earlier(&mut self) {
         self.earlier.clear();
         self.queue.retain(|waiting| waiting.late.is_none());
@@ -187,7 +187,7 @@ impl Conversation {
     }
 
     /// Returns the time until which an overdue round asks no further agent, because
-    /// [`SIDE_BY_SIDE_MAX`] already work side by side.
+    /// [`SIDE_BY_SIDE_MAX`] agents already work at the same time.
     pub(crate) fn crowded_until(&self) -> Option<Timestamp> {
         let (round, end) = (self.floor.round.as_ref()?, self.round_ends_at()?);
         let beside = |turn: &&Turn| {
@@ -202,7 +202,8 @@ impl Conversation {
     }
 
     /// Returns the message for which an answer is late: its round is closed, or is at the reactions
-    /// already. Answers are late only under policies that count replies.
+    /// already while the turn is not the round's current one. Answers are late only under policies
+    /// that count replies.
     pub(crate) fn is_late_for(&self, turn: &Turn) -> Option<Seq> {
         let message = turn.message.filter(|_| self.counts_replies())?;
         let is_current = |round: &Round| {

@@ -119,8 +119,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Withdraws the requests and the questions outside a turn of one participant, or of all for
-    /// `None`.
+    /// Withdraws the waiting requests of one participant and its questions outside a turn. Without
+    /// `of`, withdraws those of all participants.
     pub(crate) fn withdraw_asked(&mut self, of: Option<&ParticipantId>) {
         let is_theirs = |participant: &ParticipantId| of.is_none_or(|id| participant == id);
         let waits = |open: &OpenRequest| open.waiting().is_some() && is_theirs(&open.participant);

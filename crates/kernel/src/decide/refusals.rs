@@ -1,4 +1,4 @@
-//! Refused words: kept in the trace up to a limit, and only counted above it.
+//! Refused words, which are stored in the trace up to a limit and only counted above it.
 
 use crate::decide::{Decider, DroppedWords};
 use crate::model::command::{Post, Refusal, Rejection};
@@ -6,12 +6,13 @@ use crate::model::event::{Event, SuppressedBecause};
 use crate::model::ids::ParticipantId;
 use crate::model::refused::{KEPT_BYTES_MAX, KEPT_MAX, RefusedWords};
 
-/// Most participants whose refused words are remembered. Words of further ones are refused and not
-/// kept.
+/// Most participants whose refused words are remembered. Refused words of further participants are
+/// not stored.
 const PARTICIPANTS_MAX: usize = 400;
 
 impl Decider<'_> {
-    /// Returns the rejection of words for a reason, and keeps the words up to the limit.
+    /// Returns the rejection of words for a reason, and stores the words in the trace up to the
+    /// limit.
     pub(crate) fn refuse(
         &mut self,
         post: &Post,
@@ -63,7 +64,7 @@ impl Decider<'_> {
         room
     }
 
-    /// Emits the number and the bytes of refused words that were not kept, for each participant
+    /// Emits the number and the bytes of refused words that were not stored, for each participant
     /// whose hour has ended.
     pub(crate) fn tell_of_the_unkept(&mut self) {
         for participant in self.state.refused.due(self.now) {

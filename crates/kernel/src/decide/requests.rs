@@ -332,7 +332,7 @@ impl Decider<'_> {
     }
 
     /// Grants the asker a turn at once. If a guard holds, the asker reads the outcome in its next
-    /// turn.
+    /// turn. Does nothing in an archived conversation, or under a policy that tells no outcomes.
     fn tell_asker(&mut self, asker: &ParticipantId, cause: &Cause) {
         if self.state.archived || !self.state.rules().tells_outcomes {
             return;

@@ -46,6 +46,7 @@ pub fn check_length(speaker: &ParticipantId, human: bool, body: &str) -> Result<
 }
 
 impl Decider<'_> {
+    /// Checks a post, and posts it as a person's or as an agent's words.
     pub(crate) fn post(&mut self, post: Post) -> Result<(), Rejection> {
         // The engine names the speakers of other computers, and none of them is a person here.
         let is_far = post.far.is_some();
@@ -76,6 +77,7 @@ impl Decider<'_> {
         self.post_as_agent(post)
     }
 
+    /// Rejects a single recipient that is neither a participant nor the local user.
     fn check_to(&self, to: &Recipient) -> Result<(), Rejection> {
         let Recipient::One(id) = to else { return Ok(()) };
         if id.as_str() == ParticipantId::USER || self.state.participant(id).is_some() {
@@ -121,8 +123,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Adds to a message why it asks no agent, and the first name that reaches no participant.
-    /// Names are resolved now, not against a later roster. (Ruling 19.)
+    /// Adds to a message the reason if it asks no agent, and the first name in it that reaches no
+    /// participant. Names are resolved now, not against a later roster. (Ruling 19.)
     pub(crate) fn with_silence(&self, posted: Posted, named: &Mentions) -> Posted {
         let (seq, unproven) = (self.state.head.next(), posted.lacks_person());
         let id = EventId::of(&self.state.stream, seq, self.now);
@@ -208,6 +210,7 @@ impl Decider<'_> {
         self.emit(Event::Posted(posted));
     }
 
+    /// Returns a message of the server that replies to a cause.
     pub(crate) fn server_words(
         &self,
         body: String,
@@ -225,7 +228,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Posts an agent's words: as its turn's answer if it answers by posting, or as its own.
+    /// Posts an agent's words: as the answer of its turn if it answers by posting and has one, in a
+    /// gathering as words of the piece's holder, otherwise as its own words.
     fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
         let id = post.by.id.clone();
         self.state.check_in_task(&id)?;
@@ -256,8 +260,8 @@ impl Decider<'_> {
     }
 
     /// Returns the open turn that a client's words answer: the one with the cause that they reply
-    /// to, or the oldest if they reply to nothing. (Ruling 5.) Only the oldest one is answered if a
-    /// hosted turn is among those up to it.
+    /// to, or the oldest if they reply to nothing. (Ruling 5.) If this turn or an older one is
+    /// hosted, it is returned only if it is the oldest.
     fn turn_answered(&self, by: &ParticipantId, reply_to: Option<&Cause>) -> Option<TurnNo> {
         let Some(replied) = reply_to else { return self.own_turn(by) };
         let own = || self.state.open_turns().filter(|turn| turn.participant == *by);
@@ -268,7 +272,7 @@ impl Decider<'_> {
         (!crosses || self.state.is_front(turn)).then_some(turn.no)
     }
 
-    /// Rejects and keeps words to which `silence_of` objects. (Ruling 20.)
+    /// Rejects words to which `silence_of` objects, and stores them in the trace. (Ruling 20.)
     fn check_may_speak(&mut self, post: &Post) -> Result<(), Rejection> {
         match self.silence_of(&post.by.id) {
             Some((because, code, reason)) => Err(self.refuse(post, because, code, reason)),
@@ -276,8 +280,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Returns why a participant may not speak, with a code and a message: the conversation is
-    /// archived or paused, or the participant is muted. `None` if it may.
+    /// Returns the reason if a participant may not speak, with a code and a message: the
+    /// conversation is archived or paused, or the participant is muted.
     pub(crate) fn silence_of(
         &self,
         id: &ParticipantId,
@@ -303,7 +307,8 @@ impl Decider<'_> {
         None
     }
 
-    /// Admits words of an agent that was not asked. (Ruling 21.)
+    /// Posts words of an agent that was not asked, unless a limit or a hold refuses them. (Ruling
+    /// 21.)
     fn admit_unsolicited(&mut self, post: Post) -> Result<(), Rejection> {
         self.check_own(&post)?;
         let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
@@ -332,6 +337,8 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Rejects own words above the depth limit, or if the replies to the newest message are used up
+    /// or reserved. The words go to the trace.
     fn check_reply_limits(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
         let floor = &self.state.floor;
         // The replies of agents that were asked already are reserved.
@@ -382,7 +389,9 @@ impl Decider<'_> {
         self.finish(turn, post, usage);
     }
 
-    /// Finishes a turn with the result of its runtime. Text of another attempt is kept as late.
+    /// Finishes a turn with the result of its runtime. Text goes to the trace as late if it is for
+    /// an ended turn or another attempt, or if an older turn of the participant is still open. A
+    /// fault of such a turn changes nothing.
     pub(crate) fn finished(
         &mut self,
         no: TurnNo,
@@ -423,7 +432,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Ends a turn by its text: a pass, a post, or kept words. An empty text passes or fails.
+    /// Ends a turn by its text: a pass, a post, or words for the trace. An empty text passes or
+    /// fails.
     fn finish(&mut self, no: TurnNo, post: Post, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let text = post.body;
@@ -496,7 +506,8 @@ impl Decider<'_> {
     }
 
     /// Posts a reply, ends its turn, and applies the policy and a pass in the words: all at once.
-    /// The answer of a hosted turn is only kept: its own conversation decides what follows from it.
+    /// The answer of a hosted turn is only posted, because the conversation that asked decides what
+    /// follows from it.
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);

@@ -223,6 +223,8 @@ impl TaskDecider<'_> {
         }
     }
 
+    /// Admits an agent for the manager, within the task's limit. An agent that is admitted already
+    /// is recorded again.
     fn admit(&mut self, by: &ParticipantId, agent: ParticipantId) -> Result<(), Rejection> {
         self.state.check_manager(by)?;
         let again = self.state.admitted.contains_key(&agent);

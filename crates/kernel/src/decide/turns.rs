@@ -36,8 +36,8 @@ impl Conversation {
 
 impl Decider<'_> {
     /// Grants a turn, or widens the waiting one: adds the cause to it. With `may_pass` the agent is
-    /// offered `[PASS]`. A refusal by the depth limit or the budgets is recorded; they are checked
-    /// here because every grant passes here.
+    /// offered `[PASS]`. A refusal by the depth limit or the budgets is recorded. Both are checked
+    /// here, because every grant except that of a hosted turn passes here.
     pub(crate) fn grant(
         &mut self,
         participant: &ParticipantId,
@@ -134,7 +134,7 @@ impl Decider<'_> {
 
     /// Starts the waiting turn that its runtime has taken, with a prompt up to `through`. Causes
     /// after that get another turn. Ignores a report of another attempt, of a running turn, or of a
-    /// turn behind an older one of its participant.
+    /// turn whose participant has an older open turn.
     pub(crate) fn started(&mut self, no: TurnNo, attempt: u32, through: Seq) {
         let Some(turn) = self.state.turn(no) else { return };
         if turn.attempt != attempt || turn.running.is_some() || !self.state.is_front(turn) {
@@ -235,8 +235,8 @@ impl Decider<'_> {
     }
 
     /// True if a started turn delivered its prompt for good. Only participants with a memory of
-    /// their own keep a prompt; the others are prompted anew with what they have not answered. A
-    /// listening turn may be delivered twice without harm.
+    /// their own remember a prompt; the others are prompted anew with all that they have not
+    /// answered. A listening turn may be delivered twice without harm.
     fn prompt_was_delivered(&self, turn: &Turn) -> bool {
         let remembers =
             |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
@@ -258,8 +258,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Returns the waiting turn whose causes another turn of the participant may answer, or that
-    /// may answer those of another: not a hosted one. A planted bug takes hosted ones too.
+    /// Returns the waiting turn of a participant, which another of its turns may cover, or which
+    /// may cover another. Hosted turns are left out. A planted bug takes hosted turns too.
     fn next_to_cover(&self, id: &ParticipantId) -> Option<&Turn> {
         let waits = |turn: &&Turn| turn.participant == *id && turn.running.is_none();
         let mut newest_first = self.state.floor.turns.values().rev();
@@ -488,7 +488,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Returns the rejection of a late answer, with what became of the question.
+    /// Returns the rejection of a late answer, which says how the question ended.
     pub(crate) fn late_answer_rejection(&self, permission: &PermissionId) -> Rejection {
         let known =
             self.state.floor.settled.iter().rev().find(|settled| settled.permission == *permission);
@@ -564,7 +564,7 @@ fn no_answer(fault: &ChoiceFault) -> Rejection {
     Rejection::new(kind, fault.code(), format!("{fault}."))
 }
 
-/// Limits each figure to more than a real turn can reach, so that wrong figures of a provider
+/// Limits tokens and cost to more than a real turn can reach, so that wrong figures of a provider
 /// cannot break a ledger.
 pub(crate) fn bounded(usage: Usage) -> Usage {
     const TOKENS_MAX: u64 = 1_000_000_000;

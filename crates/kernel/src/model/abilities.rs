@@ -237,7 +237,7 @@ impl AgentFacts {
         }
     }
 
-    /// Returns the time limit of a turn, unless the conversation sets one.
+    /// Returns the time limit of a turn in a conversation that sets none.
     pub fn limit(&self) -> Millis {
         self.timeout.unwrap_or(self.abilities.limit)
     }

@@ -1,4 +1,4 @@
-//! The caller of a command: its id, and what proves it.
+//! The caller of a command: its id, and the proof of it.
 
 use crate::model::ids::ParticipantId;
 

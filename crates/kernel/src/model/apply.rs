@@ -462,8 +462,9 @@ impl Conversation {
         }
     }
 
-    /// Applies the refusal of an agent: takes it off the lists of the round that the cause belongs
-    /// to, and remembers if it may not react there, or comes first in a later round.
+    /// Applies that an agent is not asked: takes it off the lists of the round that the cause
+    /// belongs to. Remembers if the agent may not react in that round, or comes first in a later
+    /// one.
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
         let is_spared = why_not == WhyNot::Skipped
@@ -477,8 +478,8 @@ impl Conversation {
                 round.left_out.push(participant.clone());
             }
             let is_passed_over = why_not == WhyNot::RoundOver && !round.reacting;
-            // Enough others volunteered or were polled, and that will still hold when the agent
-            // could react.
+            // Enough other agents volunteered or were polled, and that will not change before the
+            // agent could react.
             let is_crowded_out = why_not == WhyNot::Capped && !used_up;
             if ((is_spared || is_crowded_out) && !round.reacting) || is_passed_over {
                 round.spared.push(participant.clone());

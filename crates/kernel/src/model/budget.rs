@@ -140,6 +140,8 @@ impl Charge {
         ]
     }
 
+    /// True if the charge counts for a budget. False for a conversation's budget, which its own
+    /// state counts.
     fn is_from(&self, owner: &BudgetOwner) -> bool {
         match owner {
             BudgetOwner::Hall => true,
@@ -312,8 +314,9 @@ impl Budgets {
     }
 }
 
-/// True if a charge was counted in the window that began then. A charge of an earlier window was
-/// counted there if another stream's time is ahead. It was not if the window has changed since.
+/// True if the amounts of the window that began at `began` include a charge. If the time of another
+/// stream is ahead, a charge of an earlier window was counted in `began`, too. If the computer's
+/// clock has left the charge's own window, the amounts do not include it any more.
 fn counts_in(began: Timestamp, charge: &Charge, length: Millis, now: Timestamp) -> bool {
     let own = start_of(charge.hour, length);
     own >= began || own >= start_of(now, length)

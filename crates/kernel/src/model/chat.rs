@@ -100,8 +100,8 @@ impl From<Chat> for String {
     }
 }
 
-/// The place outside of the server from which a message came. Only a channel sets it, never a
-/// client: the words are not carried back there.
+/// The place outside of the server from which a message came. Only a channel sets it, and clients
+/// cannot, because words are not carried back to their own chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostOrigin {
     /// The chat in which the words were written.

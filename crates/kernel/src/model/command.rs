@@ -45,7 +45,7 @@ pub struct Facts {
     pub ended: BTreeMap<ParticipantId, String>,
     /// Limits of spending, and the amounts spent outside of this conversation.
     pub budgets: Arc<Budgets>,
-    /// Refused contributions that were not kept and that no event reports yet: their number, and
+    /// Refused contributions that were not stored and that no event reports yet: their number, and
     /// their length together in bytes.
     pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
     /// Output of running turns so far, for commands that may end them.
@@ -107,7 +107,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// True if the command may end this running turn. Its output so far is then a fact.
+    /// True if the output so far of this running turn is a fact for the command, because the
+    /// command may end the turn.
     pub fn may_end(&self, turn: TurnNo) -> bool {
         match self {
             Command::Client(
@@ -125,8 +126,9 @@ impl Command {
         }
     }
 
-    /// Returns the participants that the command invites, or makes answer by posting. They may get
-    /// turns at once, so [`Facts`] must cover them too.
+    /// Returns the participants that answer by posting from this command on: those that it invites,
+    /// and one whose facts it changes. They may get turns at once, so [`Facts`] must cover them
+    /// too.
     pub fn brings(&self) -> Vec<&str> {
         let by_themselves = |facts: &AgentFacts| facts.abilities.answers == Answers::ByPosting;
         match self {
@@ -217,7 +219,7 @@ pub enum ClientCommand {
     },
     /// Posts an event of a client's own type.
     PostCustom(PostCustom),
-    /// Ends an open turn of the caller without words.
+    /// Passes the caller's talking piece, or ends an open turn of the caller without words.
     Pass {
         /// The participant whose turn it is.
         by: Actor,
@@ -241,11 +243,11 @@ pub enum ClientCommand {
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// Publishes kept text as a message.
+    /// Publishes text of the trace as a message.
     Publish {
-        /// Position of the kept event.
+        /// Position of the event with the text.
         seq: Seq,
-        /// The kept event, read from the log.
+        /// The event with the text, read from the log.
         kept: Box<RecordedEvent>,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
@@ -377,7 +379,8 @@ pub enum EngineCommand {
         /// The outcome.
         outcome: StartOutcome,
     },
-    /// Two sessions that a person allowed to talk were linked, or linking failed.
+    /// Two sessions that a person allowed to talk were linked, or the message was sent without a
+    /// link, or both failed.
     TalkDone {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
@@ -429,10 +432,10 @@ pub enum EngineCommand {
         /// The prompt.
         text: String,
     },
-    /// The session whose home this is takes part in a conversation of another computer, or that
-    /// conversation changed.
+    /// The session of this home has joined a conversation of another computer, or the data of a
+    /// joined conversation changed.
     Join(Box<JoinedConversation>),
-    /// The session takes part in a conversation of another computer no more.
+    /// The session of this home has left a conversation of another computer.
     Part {
         /// The computer on which the conversation lives.
         computer: ComputerId,
@@ -441,12 +444,12 @@ pub enum EngineCommand {
         /// The reason.
         why: PartReason,
     },
-    /// The home of a conversation ended a turn that is taken here.
+    /// The computer of a conversation ended a turn that it had offered to the session of this home.
     Unhost {
         /// The turn.
         key: HostedKey,
-        /// True if the turn's time ran out there: its program may go on. Otherwise it is
-        /// interrupted.
+        /// True if the turn's time ran out there, so that the program may go on. Otherwise the
+        /// program is interrupted.
         lapse: bool,
     },
 }

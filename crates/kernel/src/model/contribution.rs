@@ -32,8 +32,8 @@ impl Aside {
 pub(crate) struct Asides(pub(crate) Vec<Aside>);
 
 impl Asides {
-    /// Adds the newest aside. Drops those that are not the newest for any of the agents, so at most
-    /// one more is kept than there are agents.
+    /// Adds the newest aside. Drops asides that are not the newest for any of the agents, so at
+    /// most one more aside remains than there are agents.
     pub(crate) fn note(&mut self, newest: Aside, agents: Vec<ParticipantId>) {
         let mut remaining = agents;
         remaining.retain(|id| !newest.is_for(id));

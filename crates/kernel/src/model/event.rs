@@ -92,7 +92,7 @@ pub struct Posted {
     pub kind: Kind,
     /// The addressee.
     pub to: Recipient,
-    /// The words. The store keeps them beside the envelope, so that they can be erased.
+    /// The words. The store keeps them apart from the envelope, so that they can be erased.
     #[serde(default, skip_serializing)]
     pub body: String,
     /// Invited participants that the words name, in the order of the names, without the speaker.
@@ -106,7 +106,8 @@ pub struct Posted {
     /// The participant at whose own terminal a person typed the words. It has read them there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed_at: Option<ParticipantId>,
-    /// Participants who hear the same words in another conversation and get no turn for them here.
+    /// Participants who hear the same words in another conversation, and so get no turn for them in
+    /// this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<ParticipantId>,
     /// True if only the client or a terminal says who the speaker is, without proof.
@@ -141,7 +142,7 @@ pub struct Posted {
     /// when its time comes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub queued: bool,
-    /// True if the queue was full: the message is kept, does not wait, and asks no agent.
+    /// True if the queue was full: the message is posted, does not wait, and asks no agent.
     #[serde(default, skip_serializing_if = "is_false")]
     pub queue_full: bool,
     /// The message that these words answer, if its round was already closed. Reactions to the words
@@ -158,7 +159,7 @@ pub struct Posted {
     /// True if the words are thoughts: the model said nothing else.
     #[serde(default, skip_serializing_if = "is_false")]
     pub thought: bool,
-    /// Position of the kept text that a person published with this message.
+    /// Position of the text in the trace that a person published with this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Seq>,
     /// The fault, if the message reports one.
@@ -206,7 +207,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Serializes only that there are words. The store keeps the words beside the envelope.
+/// Serializes only that there are words. The store keeps the words apart from the envelope.
 fn that_there_are_words<S: serde::Serializer>(
     _: &Option<String>,
     serializer: S,
@@ -271,7 +272,7 @@ pub enum Change {
     Uninvited {
         /// The participant's id in this conversation.
         participant: ParticipantId,
-        /// True if the participant left with the task that the conversation belongs to.
+        /// True if the participant left because it left the task that the conversation belongs to.
         #[serde(default, skip_serializing_if = "is_false")]
         left: bool,
     },
@@ -318,13 +319,13 @@ pub enum Change {
     /// A guard's hold was lifted.
     #[serde(rename = "released")]
     GuardLifted,
-    /// The conversation is bound to an outside target: words go there too, and the stream holds the
-    /// claim on it.
+    /// The conversation holds a target: a key, such as a link's, or a chat, to which words go too.
+    /// The stream has the claim on the target.
     Bound {
         /// The target, such as `chat:telegram:-100123`.
         target: String,
     },
-    /// The conversation released an outside target.
+    /// The conversation released a target.
     Unbound {
         /// The target, such as `chat:telegram:-100123`.
         target: String,
@@ -379,7 +380,8 @@ pub enum WhyNot {
     Paused,
     /// The agent has no runtime here, and no client of it is connected.
     Offline,
-    /// The agent was not asked: it passes habitually, or others were addressed.
+    /// The agent was not asked: it passes habitually, others were addressed, or another of its
+    /// turns covers the message.
     Skipped,
     /// A guard or a gathering keeps the floor from the agent.
     Held,
@@ -465,7 +467,8 @@ fn is_zero(n: &u64) -> bool {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum SuppressedBecause {
-    /// The turn, or that attempt of it, had ended.
+    /// The turn, or that attempt of it, had ended, or a person had cancelled the turn that the
+    /// words answer.
     Late,
     /// The speaker was muted.
     Muted,
@@ -490,7 +493,7 @@ pub enum SuppressedBecause {
     AfterStop,
     /// The text is the model's thoughts.
     Thought,
-    /// The turn failed before the answer was complete.
+    /// The turn ended before the answer was complete.
     Unfinished,
 }
 
@@ -662,7 +665,8 @@ pub enum Event {
         /// Time until which the floor waits for the turn, if it does. (Ruling 12.)
         #[serde(default, skip_serializing_if = "Option::is_none")]
         patience: Option<Timestamp>,
-        /// The turn of a conversation of another computer that is taken here.
+        /// The turn of another computer's conversation that the session answers in this turn, if
+        /// the turn is hosted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hosted: Option<Box<HostedKey>>,
     },
@@ -671,7 +675,7 @@ pub enum Event {
         /// The number of the turn in its conversation.
         turn: TurnNo,
     },
-    /// A waiting turn got another cause.
+    /// A waiting turn got another cause, or another reason or purpose.
     TurnWidened {
         /// The number of the turn in its conversation.
         turn: TurnNo,
@@ -697,7 +701,8 @@ pub enum Event {
         through_seq: Seq,
         /// Time at which the turn ends without an answer.
         deadline: Timestamp,
-        /// The turn of a conversation of another computer that is taken here.
+        /// The turn of another computer's conversation that the session answers in this turn, if
+        /// the turn is hosted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hosted: Option<Box<HostedKey>>,
     },
@@ -730,11 +735,12 @@ pub enum Event {
         /// The reason for which the model's answer ended, if its provider gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<Ending>,
-        /// The turn of a conversation of another computer that was taken here.
+        /// The turn of another computer's conversation that the session answered in this turn, if
+        /// the turn was hosted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hosted: Option<Box<HostedKey>>,
     },
-    /// An agent's text was kept in the trace and not shown.
+    /// Text was stored in the trace and not shown.
     #[serde(rename = "kept")]
     #[strum(serialize = "kept")]
     Suppressed {
@@ -745,27 +751,27 @@ pub enum Event {
         turn: Option<TurnNo>,
         /// The reason for which the text was not shown.
         because: SuppressedBecause,
-        /// Bytes that count toward the limit on kept refused words of this participant; 0 if they
+        /// Bytes that count toward the limit on stored refused words of this participant; 0 if they
         /// do not count.
         #[serde(default, skip_serializing_if = "is_zero")]
         counted: u64,
-        /// The words, kept beside the envelope.
+        /// The words, stored apart from the envelope.
         #[serde(default, skip_serializing)]
         body: String,
     },
-    /// Refused words were not kept, because too many refused words of this participant were kept
-    /// already. They are only counted.
+    /// Refused words were not stored, because too many refused words of this participant were
+    /// stored already. They are only counted.
     #[serde(rename = "unkept")]
     #[strum(serialize = "unkept")]
     Discarded {
         /// The participant who wrote them.
         participant: ParticipantId,
-        /// The number of contributions that were refused and not kept.
+        /// The number of contributions that were refused and not stored.
         count: u64,
         /// Their length together, in bytes.
         bytes: u64,
         /// Time until which words are only counted. `None` in the event that closes that time and
-        /// counts what came after its first event.
+        /// counts the contributions after its first event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
@@ -819,13 +825,13 @@ pub enum Event {
         )]
         text: Option<String>,
     },
-    /// The time to answer a request ran out. A question ends as [`Withdrawn::GaveUp`]; in logs of
-    /// earlier versions it ends like this.
+    /// The time to answer a request ran out. A question that ran out of time is withdrawn with
+    /// [`WithdrawalReason::GaveUp`] instead. In logs of earlier versions it has this event too.
     PermissionExpired {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
     },
-    /// A permission needs no answer any more, or an answer came too late for it.
+    /// A permission needs no answer any more, or its answer did not reach the asker.
     PermissionWithdrawn {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
@@ -919,7 +925,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "is_false")]
         holds: bool,
     },
-    /// A guard holds the floor until a person resumes the conversation.
+    /// A guard holds the floor until a person's words or a resume lift the hold.
     #[serde(rename = "held")]
     #[strum(serialize = "held")]
     GuardTripped {
@@ -927,7 +933,7 @@ pub enum Event {
         guard: Guard,
     },
     /// A budget is used up. Its agents are not asked again until the next window, or until a person
-    /// raises it. There is one event for each window.
+    /// raises it. Each window has one such event.
     BudgetSpent {
         /// The budget, and the end of its window.
         spent: SpentBudget,
@@ -961,14 +967,14 @@ pub enum Event {
         origin: Box<PostOrigin>,
         /// The name that the account gives itself.
         name: String,
-        /// The words. The store keeps them beside the envelope, so that they can be erased.
+        /// The words. The store keeps them apart from the envelope, so that they can be erased.
         #[serde(default, skip_serializing)]
         body: String,
     },
-    /// The session whose home this is takes part in a conversation of another computer, or that
-    /// conversation changed.
+    /// The session of this home has joined a conversation of another computer, or the data of a
+    /// joined conversation changed.
     Joined(Box<JoinedConversation>),
-    /// The session takes part in a conversation of another computer no more.
+    /// The session of this home has left a conversation of another computer.
     Parted {
         /// The computer on which the conversation lives.
         computer: ComputerId,
@@ -989,8 +995,8 @@ pub enum Event {
         /// Summaries made of the event, which are erased with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         summaries: Vec<Seq>,
-        /// True if the author edited the message while it waited: it left the queue, and the next
-        /// event has the new words.
+        /// True if the author edited the message while it waited: it left the queue, and the event
+        /// before this one has the new words.
         #[serde(default, skip_serializing_if = "is_false")]
         edited: bool,
     },
@@ -1007,7 +1013,7 @@ pub enum Event {
         replaces: Option<Seq>,
         /// Usage of the summary; the turn's own usage includes it.
         usage: Usage,
-        /// The words of the summary, kept beside the envelope.
+        /// The words of the summary, stored apart from the envelope.
         #[serde(default, skip_serializing)]
         body: String,
     },
@@ -1113,8 +1119,8 @@ impl Posted {
         self.elsewhere.contains(by)
     }
 
-    /// Returns the participants that the message addresses and names, in order, once each, without
-    /// the speaker.
+    /// Returns the participants that the message addresses and names, in order, each one time,
+    /// without the speaker.
     pub(crate) fn addressees(&self) -> Vec<ParticipantId> {
         let to = if let Recipient::One(id) = &self.to {
             Some(id).filter(|id| **id != self.from)
@@ -1283,7 +1289,7 @@ impl Event {
         }
     }
 
-    /// Returns the event with the words that the store kept beside the envelope.
+    /// Returns the event with the words that the store has apart from the envelope.
     #[must_use]
     pub fn with_body(mut self, text: String) -> Event {
         match &mut self {

@@ -1,6 +1,6 @@
-//! Sizes of what the fold of a log remembers. They are part of the meaning of existing logs:
-//! another value would fold the same events into another state. Rules have limits of their own,
-//! which may not exceed these.
+//! Sizes of the memories in a state that is folded from a log. They are part of the meaning of
+//! existing logs: another value would fold the same events into another state. Rules have limits of
+//! their own, which may not exceed these.
 
 use crate::model::time::Millis;
 
@@ -12,7 +12,7 @@ pub(crate) const FINGERPRINTS_KEPT: usize = 8;
 pub(crate) const ENDED_KEPT: usize = 64;
 /// Recently settled permissions.
 pub(crate) const SETTLED_KEPT: usize = 64;
-/// Messages that waited in the queue and that some participant has yet to be told of.
+/// Messages that waited in the queue and that some participant has not been shown yet.
 pub(crate) const WAITED_KEPT: usize = 256;
 /// Causes of a turn: the first and the newest. A client may name one to say which turn it answers,
 /// and a turn that starts without the newest is about the newest that its prompt shows.

@@ -8,8 +8,8 @@ use crate::model::participant::{Kind, SeatRole};
 use crate::model::settings::Policy;
 use crate::model::time::{Millis, Timestamp};
 
-/// Prefix of a member's key, by which a member is in one gathering at a time. The id of its session
-/// follows, or its own.
+/// Prefix of a member's key, by which a member is in one gathering at a time. The id of the
+/// member's session follows, or else the member's own id.
 pub const MEMBER_KEY: &str = "gathering-of:";
 
 /// The time at which listeners hear the holder.
@@ -121,11 +121,11 @@ pub enum HoldEnd {
     Passed,
     /// The holder said its last word.
     LastWord,
-    /// The time for the last word ran out.
+    /// The time for the last word ran out, or the holder waited for a person's answer too long.
     Grace,
     /// The holder left or was removed.
     Gone,
-    /// A person stopped the hold.
+    /// A person stopped the hold, or the harvest began.
     Stopped,
 }
 
@@ -320,7 +320,8 @@ impl Gathering {
         }
     }
 
-    /// Applies a step to a conversation's gathering. A closed one keeps its last state.
+    /// Applies a step to a conversation's gathering. A closed gathering stays until another one
+    /// opens.
     pub(crate) fn applied(
         gathering: Option<Gathering>,
         step: &GatheringEvent,

@@ -10,11 +10,12 @@ use crate::model::time::Millis;
 use crate::model::turn_kind::TurnKind;
 use crate::text::names::COMPUTER_PREFIX;
 
-/// Time after which a hosted turn ends by itself, started or not. Its limits are those of the
-/// conversation's home, which ends it long before; this one is for a home that never comes back.
+/// Time after which a hosted turn ends by itself, started or not. The computer of the conversation
+/// applies its own limits, and ends the turn long before. This limit is for a computer that never
+/// comes back.
 pub const HOSTED_MAX: Millis = Millis::from_secs(48 * 3600);
 
-/// The turn of a conversation of another computer, as that computer knows it.
+/// The turn of a conversation of another computer, as that computer identifies it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct HostedKey {
     /// The computer of the conversation, as the channel proved it. Streams of two computers may
@@ -29,7 +30,7 @@ pub struct HostedKey {
 }
 
 impl HostedKey {
-    /// True if the turn belongs to this conversation of this computer.
+    /// True if the turn belongs to the conversation `stream` of `computer`.
     pub fn is_of(&self, computer: &ComputerId, stream: &StreamId) -> bool {
         self.computer == *computer && self.stream == *stream
     }
@@ -42,7 +43,7 @@ pub struct HostedTurn {
     pub key: HostedKey,
     /// The newest event of that conversation which the prompt covers.
     pub through: Seq,
-    /// The name of the computer here.
+    /// The name that this computer has for the other one.
     pub label: String,
     /// The purpose of the turn.
     #[serde(default)]
@@ -80,7 +81,7 @@ impl HostedWords {
 pub struct FarOrigin {
     /// The computer, as the channel proved it.
     pub computer: ComputerId,
-    /// The name of the computer here.
+    /// The name that this computer has for the other one.
     pub label: String,
     /// The session on that computer that said the words, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -86,7 +86,7 @@ pub const ORDER: BrokenRule = BrokenRule {
     meaning: "events follow each other without a gap, and never back in time",
 };
 
-/// Checks that these events can follow one at this position and time.
+/// Checks that these events can follow an event at this position and time.
 ///
 /// # Errors
 /// [`BrokenRule`] if there is a gap, or time goes back.
@@ -212,7 +212,7 @@ fn piece(state: &Conversation) -> bool {
 }
 
 fn hosted(state: &Conversation) -> bool {
-    // The simulator has to find this bug by what it does.
+    // The simulator has to find this bug by its effects.
     if planted::has(Bug::HostedTwice) {
         return true;
     }

@@ -1,5 +1,6 @@
-//! Links and conversations over several computers: the computer that a link lives on, and what the
-//! home of a session remembers of conversations elsewhere. (Rulings 34 and 35.)
+//! Links and conversations over several computers: the computer that a link lives on, and the
+//! record in a session's home of the conversations that it has joined elsewhere. (Rulings 34 and
+//! 35.)
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,7 @@ impl JoinedConversation {
 /// A session in a conversation of another computer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FarMember {
-    /// The address of the session. Its computer is empty for this one.
+    /// The address of the session. Its `computer` is empty for a session of this computer.
     pub address: Address,
     /// The name of the session.
     pub name: String,
@@ -54,7 +55,7 @@ pub struct FarMember {
     pub part: Option<SeatRole>,
 }
 
-/// The reason for which a session takes part in a conversation of another computer no more.
+/// The reason for which a session left a conversation of another computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
@@ -71,8 +72,8 @@ pub enum PartReason {
 }
 
 /// Returns the computer that a link of these members lives on, for good: the one with the smallest
-/// id. It does not matter which side asks for the link, so two sides never make two. `own` is the
-/// id of this computer, whose members have an address without one. (Ruling 34.)
+/// id. It does not matter which side asks for the link, so two sides never make two links. `own` is
+/// the id of this computer. Addresses of its own members have an empty `computer`. (Ruling 34.)
 pub fn home_of<'a>(own: &'a str, members: impl Iterator<Item = &'a Address>) -> &'a str {
     if planted::has(Bug::HomeChosenTwice) {
         return own;

@@ -10,8 +10,8 @@ use crate::model::ids::Seq;
 pub(crate) struct MessageCounters {
     /// Messages that have words, including queued ones.
     pub(crate) messages: u64,
-    /// The message erased last. Two people may erase the same one at once, and it must be counted
-    /// once.
+    /// The message erased last. Two people may erase the same message at the same time, and it must
+    /// be subtracted only one time.
     pub(crate) erased: Seq,
 }
 

@@ -1,5 +1,5 @@
 //! Messages of several parts: text, and pictures and files that are stored elsewhere. A message has
-//! one body, which people read and which can be erased. The places of the parts are kept beside it.
+//! one body, which people read and which can be erased. The places of the parts are stored with it.
 
 use std::ops::Range;
 

@@ -34,7 +34,8 @@ pub(crate) struct Stop {
     /// Time of the Stop; `None` in states of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<Timestamp>,
-    /// Sessions at whose terminals a person has typed since. The next own words of each are taken.
+    /// Sessions at whose terminals a person has typed since. The Stop does not hold back the next
+    /// own words of each.
     pub(crate) excused: BTreeSet<ParticipantId>,
 }
 

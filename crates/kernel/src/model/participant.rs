@@ -105,8 +105,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Returns the id of a thing of this computer and of a kind. A thing of another computer may
-    /// have the same id and is `None`.
+    /// Returns the local id if the address names a thing of this kind on this computer. Returns
+    /// `None` for a thing of another computer, which may have the same id.
     pub fn here(&self, kind: &str) -> Option<&str> {
         (self.computer.is_empty() && self.kind == kind).then_some(self.local_id.as_str())
     }
@@ -201,8 +201,8 @@ impl Participant {
         self.facts.abilities.takes_turns
     }
 
-    /// True if the participant gets turns only while its client is connected. People get turns also
-    /// when they are away.
+    /// True if the participant gets turns only while its client is connected. People count as
+    /// present even without a connection.
     pub(crate) fn has_to_be_here(&self) -> bool {
         self.kind == Kind::Agent && self.answers_by_posting()
     }

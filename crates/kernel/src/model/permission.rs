@@ -148,7 +148,7 @@ impl<'de> Deserialize<'de> for PermissionOption {
 pub struct Question {
     /// The exact action.
     pub action: String,
-    /// True if `action` is only a part of what would be done, or unknown.
+    /// True if the action is not known, or if `action` names only a part of it.
     pub partial: bool,
     /// The answers that are offered.
     pub options: Vec<PermissionOption>,
@@ -215,8 +215,8 @@ pub enum WithdrawalReason {
     Gone,
     /// Another question took its place.
     Replaced,
-    /// The question was answered, but another one had taken its place before the answer arrived.
-    /// The answer was not used.
+    /// The question was answered, but the answer could not be given to the program, for example
+    /// because another question had taken its place.
     NotGiven,
     /// The asker stopped waiting for an answer. It may ask again.
     GaveUp,

@@ -1,7 +1,8 @@
-//! Limits on refused words that are kept. (docs/decisions/0017-bounds.md)
+//! Limits on refused words that are stored. (docs/decisions/0017-bounds.md)
 //!
-//! Refused words are kept in the trace. Without a limit, a muted participant could fill the disk.
-//! So a fixed amount is kept of each participant in an hour, and the rest is counted.
+//! Refused words are stored in the trace. Without a limit, a muted participant could fill the disk.
+//! So the trace takes a limited amount of each participant in an hour, and the rest is only
+//! counted.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::model::ids::ParticipantId;
 use crate::model::time::{Millis, Timestamp};
 
-/// Maximum number of refused contributions of one participant that are kept within [`WINDOW`].
+/// Maximum number of refused contributions of one participant that are stored within [`WINDOW`].
 pub const KEPT_MAX: u32 = 20;
 /// Maximum of their bytes.
 pub const KEPT_BYTES_MAX: u64 = 1024 * 1024;
-/// The window, which begins with the first of them.
+/// The window, which begins with the first stored contribution.
 pub const WINDOW: Millis = Millis::from_secs(3600);
 /// Participants whose words were recently refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,8 +37,8 @@ impl RefusedWords {
 }
 
 impl Refusals {
-    /// Counts kept words of a participant; its first ones begin its window. Words that do not count
-    /// have 0 bytes.
+    /// Counts stored words of a participant; its first ones begin its window. `counted` is 0 for
+    /// words that the limit does not count.
     pub(crate) fn apply_kept(&mut self, participant: &ParticipantId, counted: u64, ts: Timestamp) {
         if counted == 0 {
             return;
@@ -54,8 +55,8 @@ impl Refusals {
         refused.bytes += counted;
     }
 
-    /// Marks a participant's window as exceeded while it lasts (`until`), or removes it with its
-    /// sum.
+    /// Marks a participant's window as exceeded. Without `until`, removes the window, because its
+    /// sum is recorded.
     pub(crate) fn apply_unkept(&mut self, participant: &ParticipantId, until: Option<Timestamp>) {
         match (until, self.0.get_mut(participant)) {
             (Some(_), Some(refused)) => refused.over = true,
@@ -64,7 +65,7 @@ impl Refusals {
         }
     }
 
-    /// Returns the next time at which a count of words not kept is due.
+    /// Returns the next time at which a count of words that were not stored is due.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.0.values().filter(|refused| refused.over).map(RefusedWords::until).min()
     }

@@ -53,7 +53,7 @@ pub struct Rejection {
     pub message: String,
     /// The participant that it is about.
     pub participant: Option<ParticipantId>,
-    /// The event that keeps the refused words, if they are kept.
+    /// The event with the refused words, if they were stored.
     pub kept: Option<EventId>,
     /// Time after which the same request may be repeated.
     pub wait: Option<Millis>,

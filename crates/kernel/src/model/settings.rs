@@ -43,7 +43,8 @@ impl PolicyName {
     /// The policy of gatherings.
     pub const GATHERING: PolicyName = PolicyName::TalkingPiece;
 
-    /// Returns the policies that people can choose. Only gatherings bring their own.
+    /// Returns the policies that people can choose. The policy of gatherings comes only with a
+    /// gathering.
     pub fn chosen() -> impl Iterator<Item = PolicyName> {
         Self::VARIANTS.iter().copied().filter(|name| *name != PolicyName::TalkingPiece)
     }
@@ -196,8 +197,9 @@ impl Policy {
     }
 
     /// Returns the first limit on agents that `next` raises. Without a time limit, each agent's own
-    /// one applies; setting one up to the shortest default is not a raise. The cooldown is not
-    /// compared: it spreads replies, whose number other settings limit.
+    /// limit applies. Then a new limit is a raise only if it is above the shortest default. The
+    /// cooldown and the patience are not compared: they move replies in time, and other settings
+    /// limit the number of replies.
     pub fn raised_by(&self, next: &Policy) -> Option<&'static str> {
         let (own, default) = (self, SHORTEST_LIMIT);
         let times = |own: Option<Millis>, next: Option<Millis>, default: Millis| match (own, next) {

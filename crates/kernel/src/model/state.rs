@@ -83,14 +83,14 @@ pub struct Conversation {
     pub(crate) bindings: BTreeSet<String>,
     pub(crate) floor: Floor,
     pub(crate) guards: Guards,
-    /// Limits on agents' own words, and what lifts them.
+    /// The memory of agents' own words, and the Stop that holds them back.
     pub(crate) restraint: Restraint,
     pub(crate) spending: Spending,
     /// The current gathering, or the last one.
     pub(crate) gathering: Option<Gathering>,
     /// Summaries of older messages, for participants whose memory is rebuilt from the log.
     pub(crate) summaries: Summaries,
-    /// Participants whose words were refused repeatedly, and how much of these words was kept.
+    /// Participants whose words were refused lately, and the amount of these words that was stored.
     pub(crate) refused: Refusals,
     /// Number of messages.
     pub(crate) said: MessageCounters,
@@ -102,15 +102,16 @@ pub struct Conversation {
     pub(crate) latest_other: Option<Contribution>,
     /// Contributions that some participants hear in another conversation.
     pub(crate) asides: Asides,
-    /// Positions of kept words that were published, with the messages that show them.
+    /// Positions of words in the trace that were published, with the messages that show them.
     pub(crate) published: BTreeMap<Seq, EventId>,
-    /// Conversations of other computers in which the session takes part whose home this is.
+    /// If this is the home of a session: the conversations of other computers that the session has
+    /// joined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) joined: Vec<JoinedConversation>,
 }
 
-/// The participant who set off a contribution that answers a turn. Proof that this is a person is
-/// not kept here but in the contribution and its cause.
+/// The participant who set off a contribution that answers a turn. The contribution and its cause,
+/// and not this entry, say if a proven person is behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     pub(crate) seq: Seq,
@@ -128,7 +129,7 @@ pub(crate) struct Spending {
     pub(crate) origins: VecDeque<Origin>,
 }
 
-/// Prefix of a link's key. The members' session ids follow, in order.
+/// Prefix of a link's key. A hash of the members' ids follows.
 pub const LINK_KEY: &str = "link:";
 
 /// The two switches of agents' mentions under `mention_only`.
@@ -171,7 +172,7 @@ pub struct Floor {
     pub(crate) settled: VecDeque<SettledPermission>,
     /// Requests of agents without an outcome yet.
     pub(crate) requests: BTreeMap<PermissionId, OpenRequest>,
-    /// Requests to talk that people refused within the last hour.
+    /// Refusals of requests to talk. Those older than an hour have no effect.
     pub(crate) refusals: Vec<TalkRefusal>,
     /// Open questions of agents' programs outside of turns.
     pub(crate) questions: BTreeMap<PermissionId, OpenQuestion>,
@@ -364,8 +365,8 @@ impl Conversation {
         self.restraint.stop.as_ref().map(|stop| &stop.by)
     }
 
-    /// Counts what waits for a person: permissions, requests and questions of agents, a guard's
-    /// hold, and a person's part in a gathering.
+    /// Counts the things that wait for a person: permissions, requests and questions of agents, a
+    /// guard's hold, and a person's part in a gathering.
     pub fn waits_for_people(&self) -> usize {
         let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
         asked
@@ -407,7 +408,7 @@ impl Conversation {
         self.summaries.newest(id)
     }
 
-    /// Returns the bound outside targets, sorted.
+    /// Returns the held keys and the bound chats, sorted.
     pub fn bindings(&self) -> impl Iterator<Item = &str> {
         self.bindings.iter().map(String::as_str)
     }
@@ -433,7 +434,7 @@ impl Conversation {
         open.or_else(|| self.floor.recent_owner(no))
     }
 
-    /// Returns messages that left the queue and that some participant has not been told of since,
+    /// Returns messages that left the queue and that some participant has not been shown since,
     /// oldest first.
     pub fn waited(&self) -> impl Iterator<Item = QueuedMessage> {
         self.floor.waited.iter().copied()
@@ -455,13 +456,14 @@ impl Conversation {
         }
     }
 
-    /// Returns the conversations of other computers in which the session takes part whose home this
-    /// is, in the order in which it was told of them.
+    /// If this is the home of a session: returns the conversations of other computers that the
+    /// session has joined, in the order of their latest
+    /// [`Event::Joined`](crate::event::Event::Joined).
     pub fn joined(&self) -> impl Iterator<Item = &JoinedConversation> {
         self.joined.iter()
     }
 
-    /// Returns a conversation of another computer, if the session takes part in it.
+    /// Returns a conversation of another computer, if the session of this home has joined it.
     pub fn joined_on(
         &self,
         computer: &ComputerId,
@@ -526,7 +528,8 @@ impl Conversation {
         self.tombstones.iter().map(|(id, gone)| (id, gone.name.as_str()))
     }
 
-    /// True if an id belongs to a person here, or did when it left. (Ruling 1.)
+    /// True if the participant with this id is a person, or was a person at any time before it
+    /// left. The local user is always a person. (Ruling 1.)
     pub fn is_human(&self, id: &ParticipantId) -> bool {
         let here = || {
             self.participant(id).map_or_else(|| self.people.contains(id), |p| p.kind == Kind::Human)
@@ -579,7 +582,8 @@ impl Conversation {
     }
 
     /// Returns the turn of a participant that takes further causes: the newest one that has not
-    /// started. A hosted turn takes none: its answer goes to another conversation.
+    /// started. A hosted turn takes no further causes, because its answer goes to another
+    /// conversation.
     pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
         let is_own = |turn: &&Turn| turn.participant == *id && !turn.is_hosted();
         self.floor.turns.values().rev().filter(is_own).find(|turn| turn.running.is_none())

@@ -30,7 +30,7 @@ pub struct Summary {
 /// The summaries of a conversation that have words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Summaries {
-    /// Oldest first. Those of a participant that left are kept, so that erasing words finds them.
+    /// Oldest first. Summaries of a participant that left stay, so that erasing words finds them.
     pub(crate) of: BTreeMap<ParticipantId, Vec<Summary>>,
     /// Position of the newest event that erased words.
     pub(crate) redacted_at: Seq,
@@ -66,6 +66,7 @@ impl Summaries {
         all.first().map(|summary| summary.seq)
     }
 
+    /// Adds a summary of a participant, and removes the one that it replaces.
     pub(crate) fn apply_summarised(
         &mut self,
         participant: &ParticipantId,
@@ -77,6 +78,8 @@ impl Summaries {
         all.push(summary);
     }
 
+    /// Removes the summaries that an erasure erased. `seq` is the erased event, and `with` are the
+    /// summaries made of it.
     pub(crate) fn apply_redacted(&mut self, at: Seq, seq: Seq, with: &[Seq]) {
         self.redacted_at = at;
         self.of.retain(|_, all| {

@@ -55,7 +55,7 @@ pub struct Task {
     /// Admitted agents, with the time of their admission.
     pub(crate) admitted: BTreeMap<ParticipantId, Timestamp>,
     pub(crate) conversations: BTreeSet<StreamId>,
-    /// Conversations still to be archived before the task ends; set once it is ending.
+    /// Conversations still to be archived before the task ends; set while it is ending.
     pub(crate) closing: Option<BTreeSet<StreamId>>,
 }
 
@@ -200,7 +200,7 @@ impl Task {
         self.status
     }
 
-    /// True if its conversations take words.
+    /// True if the admitted agents may speak in its conversations.
     pub fn takes_words(&self) -> bool {
         self.status == TaskStatus::Active && self.closing.is_none()
     }

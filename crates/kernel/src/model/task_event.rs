@@ -101,7 +101,8 @@ pub enum TaskEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchanges_max: Option<u32>,
     },
-    /// The task is ending: its conversations take no more words and are being archived.
+    /// The task is ending: its conversations take no more words of admitted agents, and are being
+    /// archived.
     Closing {
         /// The task manager.
         by: ParticipantId,

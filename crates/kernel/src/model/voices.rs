@@ -131,8 +131,9 @@ impl Voices {
         self.said.iter().map(|voice| &**voice).filter(lately)
     }
 
-    /// Returns the time at which one more of these words has room in a window; `None` if it has
-    /// room now. In the window of a minute, words before a person's words do not count.
+    /// Returns the time at which one more contribution that `counted` counts has room in a window;
+    /// `None` if it has room now. In the window of a minute, words before a person's words do not
+    /// count.
     pub(crate) fn room_at(
         &self,
         counted: WordCounter<'_>,

@@ -31,9 +31,9 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
-/// Returns the addressed agents as forced. Of the agents that an agent's words address, the
-/// discussion's settings limit the number. With `invited_auto`, all agents are polled about a
-/// person's words to all that address no agent.
+/// Returns the addressed agents as forced. The discussion's settings limit the number of agents
+/// that an agent's words address. With `invited_auto`, all agents are polled about a person's words
+/// to all that address no agent.
 fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let mut forced = addressed(state, spoken);
     if !spoken.human {

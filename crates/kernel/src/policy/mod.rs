@@ -20,7 +20,7 @@ use crate::model::gathering::GatheringEvent;
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Turn, WakingWords};
 
-/// Number of mentions in an agent's message that are acted on.
+/// Most mentions in an agent's message that have an effect.
 const AGENT_MENTIONS_MAX: usize = 5;
 
 /// The row of a policy: stateless functions and fixed settings.
@@ -157,8 +157,8 @@ impl Conversation {
         self.rules().unsolicited == UnsolicitedRule::Charged
     }
 
-    /// True if a message waits for earlier ones: during a round, in a queue or pause if it asks
-    /// agents, or by the policy's own rule.
+    /// True if a message waits for earlier ones. It waits during a round, and by the policy's own
+    /// rule. A message with `/ask` also waits in a pause and while other messages wait.
     pub(crate) fn queues(&self, asks: &[ParticipantId]) -> bool {
         let floor = &self.floor;
         let in_order = !asks.is_empty() && (self.paused || !floor.queue.is_empty());

@@ -55,9 +55,9 @@ fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
 
 impl Decider<'_> {
     /// Grants turns for a message that waited in the queue to all nominated agents that may be
-    /// woken. `step_open` would not: it looks only for words behind the newest position that an
-    /// agent was shown, and a message from the queue stands before it. Agents that the message asks
-    /// by `/ask` get their turns from its round.
+    /// woken. `step_open` would not: it looks only for words after the newest position that an
+    /// agent was shown, and a message from the queue stands before that position. Agents that the
+    /// message asks by `/ask` get their turns from its round.
     fn link_all(&mut self, spoken: &WakingWords) {
         for id in nominate(self.state, spoken).polled {
             if spoken.asks.contains(&id) {

@@ -11,8 +11,9 @@ use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
 
-/// Passes in a row and the polls that they skip, longest streak first: three of four from 10 on,
-/// every second from 5 on. (Ruling 12.)
+/// Numbers of passes in a row, each with the number of polls that are skipped before the next one,
+/// longest streak first: three of four polls from 10 passes on, every second poll from 5 on.
+/// (Ruling 12.)
 const HABITUAL: [(u32, u32); 2] = [(10, 3), (Participant::HABIT_PASSES, 1)];
 
 /// True if a message has to wait for earlier ones or for the end of a pause. (Ruling 14.)
@@ -59,7 +60,8 @@ impl Conversation {
         named
     }
 
-    /// Returns when the next agent may speak again, if the round waits for a cooldown only.
+    /// Returns the time at which the next agent may speak again, if the round waits for a cooldown
+    /// only.
     pub(crate) fn cooling_until(&self) -> Option<Timestamp> {
         let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
         let must = round
@@ -83,7 +85,7 @@ impl Conversation {
         cooled.max(self.crowded_until())
     }
 
-    /// Moves the agents to the front that an earlier round passed over because its patience was
+    /// Moves to the front the agents that an earlier round passed over because its patience was
     /// used up. (Ruling 12.)
     pub(crate) fn polled_first(&self, mut polled: Vec<ParticipantId>) -> Vec<ParticipantId> {
         // `false` sorts first and the sort is stable, so agents keep their order within both
@@ -220,7 +222,8 @@ impl Decider<'_> {
     }
 
     /// Asks an agent that must answer, or records why it is not asked. Returns false if the floor
-    /// has to wait for its cooldown or for turns that run side by side.
+    /// has to wait for the agent's cooldown, or because enough agents work for the round at the
+    /// same time.
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         if !self.can_be_named(id, cause) {
             return true;
@@ -243,7 +246,7 @@ impl Decider<'_> {
     }
 
     /// Asks an agent that may pass, or records why it is not asked. Returns false if the floor has
-    /// to wait for its cooldown.
+    /// to wait for the agent's cooldown.
     fn step_polled(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         if !self.can_take_turns(id, cause) {
             return true;

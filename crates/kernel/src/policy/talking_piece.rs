@@ -215,8 +215,8 @@ impl Decider<'_> {
         self.state.gathering()?.tenure.as_ref().filter(|tenure| tenure.holder == *id)
     }
 
-    /// Posts words of the holder, or of the harvester once it was asked. Words of others are
-    /// refused and kept.
+    /// Posts words of the holder, or of the harvester after it was asked for the harvest. Words of
+    /// others are refused, and go to the trace.
     pub(crate) fn say_in_gathering(&mut self, post: Post, kind: Kind) -> Result<(), Rejection> {
         let speaker = post.by.id.clone();
         let harvesting = self.is_harvesting(&speaker);
@@ -341,7 +341,7 @@ impl Decider<'_> {
         self.release_piece(HoldEnd::Passed, next, note);
     }
 
-    /// Returns the named successor, or a note why it cannot have the piece.
+    /// Returns the named successor, or a note with the reason why it cannot have the piece.
     fn successor(
         &self,
         holder: &ParticipantId,
@@ -468,7 +468,8 @@ impl Decider<'_> {
     }
 
     /// Gives the piece to the next speaker of the round that is present and not muted, with a turn
-    /// if the speaker takes turns. Without one begins the next round. Always returns true.
+    /// if the speaker takes turns. Without such a speaker, begins the next round. Always returns
+    /// true.
     fn give_piece(&mut self, gathering: &Gathering) -> bool {
         let present = |id: &&ParticipantId| !self.state.muted.contains(*id) && !self.is_away(id);
         let Some(holder) = self.state.to_come(gathering).find(present).cloned() else {
@@ -481,8 +482,8 @@ impl Decider<'_> {
         if self.state.participant(&holder).is_some_and(Participant::takes_turns) {
             self.grant(&holder, TurnReason::Piece, TurnKind::Reply, true, &given);
         }
-        // The copy from before this piece was given is asked: the order now lacks the holder
-        // already.
+        // `gathering` is a copy from before this piece was given. The order in the state lacks the
+        // holder already.
         let nobody_held = self.state.nobody_held(gathering);
         if gathering.phase == Phase::Inhale && gathering.round == 1 && nobody_held {
             // With their first listening turn the other members get their seed messages.

@@ -51,23 +51,25 @@ pub fn kept_in_file(lines: usize, path: &str) -> String {
 pub struct Prompt {
     /// The participant's role, the other participants, and the rules.
     pub system: String,
-    /// Account since the participant's last turn, and the request: for runtimes that remember.
+    /// Account of others' words since the participant's last turn, and the request, which frames
+    /// may lack: for runtimes that remember.
     pub text: String,
     /// Byte ranges of `text` that are the words of one member each, in order, if `text` consists of
     /// frames.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bodies: Vec<Range<usize>>,
-    /// Transcript of what was said so far, and the request: for runtimes without a memory. Empty if
-    /// the transcript may have no bytes.
+    /// Transcript of what was said so far, and the request: for runtimes without a memory. Empty
+    /// for other runtimes, and if the transcript may have no bytes.
     pub standalone: String,
     /// Messages, oldest first, for runtimes that rebuild a memory; empty for others. Messages that
     /// `summary` covers are left out.
     pub history: Vec<TranscriptLine>,
     /// Messages missing between the summary, or the beginning, and the history.
     pub unread: OmittedCount,
-    /// Summary of earlier messages that such a runtime wrote.
+    /// Summary of earlier messages, for runtimes that rebuild a memory. The runtime wrote it.
     pub summary: Option<StoredSummary>,
-    /// The request: the closing part of both texts.
+    /// The request, which is the closing part of `standalone`, and of `text` unless that consists
+    /// of frames.
     pub request: String,
 }
 
@@ -95,7 +97,7 @@ pub const SINCE_BYTES_MAX: usize = 96 * 1024;
 /// newest summary. Messages outside the material are counted, by the state and by
 /// [`Material::unread`].
 ///
-/// A hosted turn has another prompt: the one that the conversation's home composed.
+/// A hosted turn has another prompt: the one that the computer of its conversation composed.
 pub fn compose(
     state: &Conversation,
     turn: &Turn,
@@ -261,8 +263,8 @@ fn frames(teller: &WordsFormatter<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>,
     (kept.into_iter().rev().collect(), count(left_out))
 }
 
-/// Returns the frame of some words. An answer to a turn replies to what was asked there, so only
-/// words outside a turn say what they reply to.
+/// Returns the frame of some words. An answer to a turn replies to the turn's cause, so only words
+/// outside a turn name the message that they reply to.
 fn frame(teller: &WordsFormatter<'_>, words: &Utterance<'_>) -> Frame {
     if let Source::Announcement(posted) = &words.posted {
         return Frame { text: format!("{}\n\n", posted.body), body: 0..0 };
@@ -301,7 +303,7 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
     format!("{} ({kind}{roles}{you})", participant.name())
 }
 
-/// Returns the closing part: why the participant is asked, and the cause in full.
+/// Returns the closing part: the reason for which the participant is asked, and the cause in full.
 fn closing_text(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
     let (state, material) = (teller.state, teller.material);
     let name = state.name_of(&turn.participant);
@@ -354,7 +356,7 @@ fn speaker_name<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
     }
 }
 
-/// Returns the lines that say why the agent is asked: the policy's own, or those of the turn's
+/// Returns the lines with the request to the agent: the policy's own lines, or those of the turn's
 /// reason.
 fn request_text(state: &Conversation, turn: &Turn) -> String {
     if turn.kind == TurnKind::Listen {

@@ -44,7 +44,8 @@ pub struct Duties {
 impl Conversation {
     /// Returns the turns to run, the requests to carry out, and the time of the next tick.
     pub fn duties(&self) -> Duties {
-        // An archived link still has turns: its earlier words are delivered. (Ruling 27.)
+        // An archived link may still have turns, because its earlier words are delivered. (Ruling
+        // 27.)
         if self.archived && self.floor.turns.is_empty() {
             return Duties::default();
         }

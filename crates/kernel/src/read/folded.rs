@@ -55,6 +55,8 @@ impl FoldedLine {
         })
     }
 
+    /// True if `rest` has the other words in their order, the last of them at its end. A line that
+    /// was cut counts as having all words after the cut.
     fn goes_on(&self, mut rest: &str, others: &[String]) -> bool {
         let Some((closes, inner)) = others.split_last() else {
             return rest.is_empty() && !self.is_cut;

@@ -44,8 +44,8 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>)
     Frame { body: head.len()..head.len() + body.len(), text: format!("{head}{body}{end}") }
 }
 
-/// Returns `Name (2)`. In a gathering both are those of the speaker's entry. A speaker that left
-/// keeps both.
+/// Returns `Name (2)`, or the name alone without a number. In a gathering the member's name and
+/// number at the opening count. A speaker that left keeps its name and number.
 pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     let gathering = state.newest_gathering().filter(|_| state.rules().gathers);
     let members = gathering.map_or(&[][..], |gathering| &gathering.members);
@@ -56,8 +56,8 @@ pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     state.number_of(from).map_or_else(|| name.to_owned(), |number| format!("{name} ({number})"))
 }
 
-/// Returns why a person's words may not be theirs: they are unproven, or were typed at a terminal
-/// that an agent can use too.
+/// Returns the reason if a person's words may not be theirs: they are unproven, or were typed at a
+/// terminal that an agent can use too.
 pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
     let persons = posted.is_persons().then_some(posted)?;
     match &persons.typed_at {

@@ -66,7 +66,7 @@ pub enum Check {
     Replies,
     /// Agents' own words within a minute.
     Pace,
-    /// Refused words of this participant that were kept within an hour.
+    /// Refused words of this participant that were stored within an hour.
     Refused(ParticipantId),
 }
 
@@ -174,7 +174,7 @@ impl GuardRow {
         Self { guard, state, since, count: None, lift, proof, words_left: None }
     }
 
-    /// Returns a row for a count that is near its limit.
+    /// Returns a row for a count that is near its limit or has reached it.
     fn counted(guard: Check, count: Count, lift: Lift) -> Option<Self> {
         let state = if count.is_full() { GuardState::Refused } else { GuardState::Near };
         let proof = matches!(lift, Lift::Resume | Lift::Config { .. });
@@ -247,7 +247,7 @@ impl Conversation {
         rows.into_iter().flatten().collect()
     }
 
-    /// Returns the queue, and each sender near its share of the queue.
+    /// Returns the queue if it is nearly full, and each sender near its share of the queue.
     fn queues_near(&self) -> Vec<GuardRow> {
         let all = Count::of(self.queued().count(), self.queue_max());
         let lift = if all.limit < QUEUED_CEILING {
@@ -267,7 +267,8 @@ impl Conversation {
         GuardRow::counted(Check::Queue, all, lift.clone()).into_iter().chain(shares).collect()
     }
 
-    /// Returns the replies to the current message. The next message has a count of its own.
+    /// Returns the replies to the current message if they are near their limit. The next message
+    /// has a count of its own.
     fn replies_near(&self) -> Option<GuardRow> {
         let floor = &self.floor;
         let goes_on = floor.round.is_some() || !floor.turns.is_empty();

@@ -147,7 +147,7 @@ pub enum SessionWork {
 pub struct SessionActivity {
     /// The activity.
     pub work: SessionWork,
-    /// The use of a tool that the program reported, and not yet its end.
+    /// The use of a tool that the program reported and whose end it has not reported yet.
     pub tool: Option<ToolUse>,
 }
 
@@ -179,7 +179,7 @@ pub fn of_session(
     SessionOccupation { occupation: with_tool(occupation, activity), at }
 }
 
-/// Adds the tool that a busy program uses. A turn's own sign of work says more.
+/// Adds the tool that a busy program uses, unless the turn's own sign of work is more exact.
 fn with_tool(occupation: Occupation, activity: &SessionActivity) -> Occupation {
     let is_silent = match occupation.word {
         StateWord::Thinking | StateWord::Working => occupation.tool.is_none(),
@@ -201,6 +201,9 @@ fn with_tool(occupation: Occupation, activity: &SessionActivity) -> Occupation {
     }
 }
 
+/// Returns the state of a session without the tool of its program. Own work comes first, then the
+/// strongest work in another conversation, then work or a question of the program that no turn
+/// explains. Without any of these, the session has its own state.
 fn without_tool(
     own: &Occupation,
     elsewhere: &[(StreamId, Occupation)],
@@ -268,7 +271,8 @@ struct FloorView<'a> {
 
 impl FloorView<'_> {
     /// Returns the first state that applies. A question comes first, because the participant goes
-    /// on only after its answer. A pause comes before turns: what they say meanwhile is not shown.
+    /// on only after its answer. A pause comes before turns, because their words during the pause
+    /// are not shown.
     fn occupation_of(&self, one: &Participant) -> Occupation {
         let id = &one.id;
         self.asks(id, false)
@@ -315,6 +319,7 @@ impl FloorView<'_> {
         own().find(|turn| turn.running.is_some()).or_else(|| own().next())
     }
 
+    /// Returns the state of a participant whose turn runs, by the latest sign of work on it.
     fn runs(&self, id: &ParticipantId) -> Option<Occupation> {
         let turn = self.turn_of(id)?;
         let running = turn.running?;
@@ -354,8 +359,8 @@ impl FloorView<'_> {
         Occupation { waits_for: first, place: Some(place), ..Occupation::of(id, word) }
     }
 
-    /// Returns the participant for whose words the others wait: that of the round's current turn,
-    /// or the member that a gathering waits for.
+    /// Returns the participant for whose words the others wait: the participant of the round's
+    /// current turn, or the member that a gathering waits for.
     fn speaker(&self) -> Option<&ParticipantId> {
         let current = self.state.floor.round.as_ref().and_then(|round| round.current);
         let turn = current.and_then(|no| self.state.turn(no)).filter(|turn| !turn.released);

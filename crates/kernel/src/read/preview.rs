@@ -41,7 +41,7 @@ pub struct Preview {
     pub forecast: Vec<Forecast>,
     /// Reason why the words themselves ask no agent.
     pub silence: Option<Silence>,
-    /// First name in the words that reaches no participant, if `silence` is `None`.
+    /// First name in the words that reaches no participant. `None` if `silence` is set.
     pub stray: Option<Silence>,
 }
 

@@ -97,8 +97,8 @@ impl Conversation {
         other.map(|id| Silence::of(Reason::NoDiscussion).about(Some(id.clone())))
     }
 
-    /// Returns the reason why an agent's own words ask none of those that they name: the policy
-    /// asks in rounds, and none is open that could still react to them.
+    /// Returns the reason why an agent's own words ask none of the agents that they name: the
+    /// policy asks in rounds, and no open round could still react to the words.
     pub(crate) fn outside_round(&self, own: &Posted) -> Option<Silence> {
         let reacts = self.floor.round.as_ref().is_some_and(|round| !round.reacting);
         if self.rules().unsolicited != UnsolicitedRule::Charged || reacts {
@@ -169,7 +169,7 @@ impl Conversation {
         Some(Silence::of(Reason::UnknownName).naming_at(place).about(nearest))
     }
 
-    /// Returns what a message of a person waits for now, if it waits.
+    /// Returns the thing for which a message of a person waits now, if it waits.
     pub fn wait_of(&self, message: Seq) -> Option<Wait> {
         let queued = self.floor.queue.iter().any(|spoken| spoken.cause.seq == message);
         let round = self.floor.round.as_ref();
@@ -208,8 +208,8 @@ impl Conversation {
         must.then_some((&round.cause, participant))
     }
 
-    /// Returns the wait of a message under `open`: a member that works on something older is told
-    /// of it afterwards.
+    /// Returns the wait of a message under `open`: a member that works on an older message gets
+    /// this one afterwards.
     fn wait_for_members(&self, message: Seq) -> Option<Wait> {
         let older = |turn: &&Turn| turn.cause.seq < message && turn.running.is_some();
         let turn = self.open_turns().filter(|_| self.rules().passes_on).find(older)?;
@@ -301,7 +301,8 @@ pub struct SilentMessage {
     pub id: EventId,
     /// Position of the message.
     pub seq: Seq,
-    /// The reason. [`Reason::NoneAsked`] is known only if the message asked no agent.
+    /// The reason. [`Reason::NoneAsked`] only means that the log has no reason: such a message may
+    /// have asked an agent.
     pub silence: Silence,
     /// The name that the reason is about, as the message writes it.
     pub name: Option<String>,
@@ -359,7 +360,8 @@ impl Silences {
     }
 
     /// Replaces the reason of the open round's message, and of the messages in the queue that would
-    /// have asked an agent. The others keep their own: to send them again would ask none either.
+    /// have asked an agent. The other messages keep their own reason, because they would ask no
+    /// agent if they were sent again.
     fn end_waiting(&mut self, silence: &Silence) {
         let queued = std::mem::take(&mut self.queued).into_iter();
         let would_ask = |seq: &Seq| {

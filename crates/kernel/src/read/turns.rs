@@ -52,7 +52,8 @@ pub struct TurnRecord {
     pub outcome: Option<Outcome>,
     /// The failure, if there was one.
     pub fault: Option<Fault>,
-    /// Time, tokens and money that the turn used. Only operators see those of others.
+    /// Time, tokens and money that the turn used. Operators see them for all turns, a participant
+    /// for its own.
     pub usage: Option<Usage>,
     /// The end of the model's answer, if its provider reports it.
     pub ended: Option<Ending>,
@@ -81,10 +82,10 @@ impl TurnRecord {
     }
 }
 
-/// An entry, with what the viewer may know of it.
+/// An entry, with the viewer's right to see its parts.
 struct ListedEntry {
     entry: TurnRecord,
-    /// True if the event that the entry is about is hidden from the viewer so far.
+    /// True if the viewer sees none of the entry's causes so far.
     hidden: bool,
     /// True if the answer is hidden from the viewer. Then the turn is hidden too.
     answered_unseen: bool,
@@ -286,7 +287,7 @@ impl TurnFold {
         self.asking.insert(permission.clone(), turns);
     }
 
-    /// Closes a question. Turns wait on if they have another open one.
+    /// Closes a question. Turns with another open question still wait.
     fn closed(&mut self, permission: &PermissionId) {
         self.asked_in_none.remove(permission);
         for turn in self.asking.remove(permission).unwrap_or_default() {
@@ -353,6 +354,7 @@ impl TurnFold {
         seen
     }
 
+    /// Adds an entry, which is hidden until the viewer sees one of its causes.
     fn list_entry(&mut self, entry: TurnRecord, cause: &Cause) {
         self.entries.push(ListedEntry {
             entry,
@@ -430,8 +432,9 @@ impl ListedEntry {
         from.is_some_and(|from| from < seq) && through.is_some_and(|through| seq <= through)
     }
 
-    /// Removes what only operators may see: positions of events hidden from the viewer, the usage
-    /// of other participants' turns, and private errors, which may hold a program's output.
+    /// Removes the data that only operators may see: positions of events hidden from the viewer,
+    /// the usage of other participants' turns, and private errors, which may hold a program's
+    /// output.
     fn for_viewer(mut self, viewer: &Viewer, seen: &BTreeSet<Seq>) -> Self {
         let own = matches!(viewer, Viewer::Participant(id) if *id == self.entry.participant);
         if *viewer == Viewer::Operator {
@@ -451,8 +454,8 @@ impl ListedEntry {
     }
 }
 
-/// True if no turn shown to the viewer is about the message. If the log has no reason, a refusal
-/// about the message or a turn that covers it is enough.
+/// True if no turn shown to the viewer is about the message. If the log has no reason for the
+/// message, a shown refusal about it, or a shown turn whose range covers it, also makes this false.
 fn is_silent(message: &SilentMessage, shown: &[ListedEntry]) -> bool {
     let is_known = message.silence.reason != Reason::NoneAsked;
     !shown.iter().any(|listed| {

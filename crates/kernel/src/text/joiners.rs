@@ -82,8 +82,8 @@ impl JoinerReader<'_> {
     }
 }
 
-/// Returns the number of tag characters with which the rest of a flag begins; 0 if it
-/// is not a flag.
+/// Returns the number of tag characters that complete a flag at the beginning of `rest`; 0 if they
+/// complete none.
 fn tags_of_flag(rest: &str) -> usize {
     let spelled = |flag: &str| {
         let tags = flag.bytes().filter_map(|byte| char::from_u32(0xe_0000 + u32::from(byte)));

@@ -213,7 +213,7 @@ fn named_at(
     Some(Ok((borne.ids(), borne.length)))
 }
 
-/// True if words name a computer behind a name that a participant of another computer bears:
+/// True if words name a computer after a name that a participant of another computer bears:
 /// `builder@laptop` does not mean the builder of the workstation.
 fn is_of_other_computer(borne: &NameMatch<'_>, words: &str) -> bool {
     let is_elsewhere = borne.bearers.iter().any(|bearer| bearer.full_name.is_some());
@@ -271,7 +271,7 @@ fn resolve(
     Some(borne.length)
 }
 
-/// Most places of names that are kept of a message.
+/// Most places of names that are stored for a message.
 pub const PLACES_MAX: usize = 128;
 /// Longest word that is taken for a name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -289,7 +289,8 @@ pub fn nearest(
 }
 
 /// Returns the nearest participant, and the length of the wrong name in bytes. In a script without
-/// spaces other words may follow it: then it is as long as the name that it may mean.
+/// spaces other words may follow the wrong name. Then it has as many letters as the name that it
+/// may mean.
 pub(crate) fn nearest_in(
     word: &str,
     invited: &[Participant],
@@ -326,6 +327,7 @@ fn changed(word: &str, name: &str) -> Option<usize> {
     if goes_on { Some(0) } else { distance(&wanted, &name, most) }
 }
 
+/// Returns the names of a participant that a wrong name is compared with.
 fn names_of(one: &Participant) -> impl Iterator<Item = &str> {
     let profile = &one.profile;
     let nickname = profile.nickname.as_deref();

@@ -141,7 +141,8 @@ fn claimed(name: &str) -> Option<&'static str> {
     parts.filter_map(claimed_whole).next()
 }
 
-/// Returns the word by which one part claims this: all its words except fillers are such words.
+/// Returns the first word of a part that claims to be a person or the operator. All words of such a
+/// part, except fillers, have to be claims.
 fn claimed_whole(part: &str) -> Option<&'static str> {
     let known = |word: &str| {
         let all = RESERVED.iter().chain(&PEOPLE);

@@ -2,14 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Words of a text that a sketch keeps: those with the smallest hashes.
+/// Words of a text that a sketch has: those with the smallest hashes.
 const WORDS_KEPT: usize = 32;
 /// Bytes of a text that are read.
 const BYTES_MAX: usize = 16 * 1024;
 /// Share of common words, in hundredths, from which a text is part of another.
 const PART: usize = 50;
-/// Share of common words, in hundredths, from which two texts match that both have more words than
-/// a sketch keeps.
+/// Share of common words, in hundredths, from which two texts match whose sketches are both full.
 const LONG: usize = 90;
 
 /// A fingerprint of a text, for comparison with other texts.
@@ -45,7 +44,8 @@ impl Sketch {
         }
     }
 
-    /// True if the texts are equal, or one of them is the other with some words more.
+    /// True if the texts are equal, or one of them has all words of the other and at most as many
+    /// more.
     pub fn repeats(&self, other: &Sketch) -> bool {
         if self.whole == other.whole {
             return true;

@@ -100,7 +100,7 @@ impl Splitter {
         let mut heard = AnswerPart::default();
         self.held.push_str(piece);
         while self.step(&mut heard) {}
-        // Once for each piece, because a piece may have many tags.
+        // This is done one time for each piece, because a piece may have many tags.
         self.held.drain(..std::mem::take(&mut self.returned));
         heard
     }
@@ -246,7 +246,7 @@ fn earliest<'t>(
     })
 }
 
-/// Returns the place from which a text is searched again, if its first bytes were searched before.
+/// Returns the place from which to search a text whose first `searched` bytes were searched before.
 fn open_start(text: &str, searched: usize) -> usize {
     text.floor_char_boundary(searched.saturating_sub(TAG_BYTES_MAX))
 }

@@ -17,9 +17,9 @@ pub(crate) enum ErasedPart {
     Stream,
 }
 
-/// The right to write to the index, held by one thread at a time, in the order of asking.
+/// The right to write to the index. One thread at a time has it, in the order of the requests.
 ///
-/// SQLite refuses a checkpoint beside another one at once, whatever the busy timeout says. Without
+/// If two checkpoints meet, SQLite refuses one of them at once, even with a busy timeout. Without
 /// this turn an erasure could end while its words are still in the write-ahead log.
 pub(crate) type WriteTurn = tokio::sync::Mutex<()>;
 

@@ -237,6 +237,8 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Stores the position of the index in each stream and in the log. Returns the row of the
+    /// newest event that was read.
     fn finish(self) -> rusqlite::Result<i64> {
         let sql = "INSERT INTO streams (stream, indexed_seq) VALUES (?1, ?2) ON CONFLICT (stream) DO UPDATE SET indexed_seq = excluded.indexed_seq";
         for (stream, seq) in &self.heads {

@@ -49,7 +49,7 @@ struct LookupResult {
 }
 
 /// Returns the messages that match, newest first and at most `limit`, with a cursor for the rest.
-/// Messages that the index has not yet read are counted in [`Hits::lag`].
+/// Events that the index has not read yet are counted in [`Hits::lag`].
 pub(crate) async fn search(
     index: &Arc<Readers>,
     log: &Arc<Readers>,
@@ -133,6 +133,7 @@ fn places(
     Ok(found)
 }
 
+/// Returns the number of indexed events of the requested streams.
 fn indexed(conn: &Connection, asked: Option<&[StreamHead]>) -> rusqlite::Result<u64> {
     let mut find = conn.prepare_cached("SELECT indexed_seq FROM streams WHERE stream = ?1")?;
     let mut sum = 0;
@@ -206,7 +207,7 @@ fn phrase(term: &Term) -> String {
     text
 }
 
-/// Reads the messages. Skips those that the log no longer has as they were indexed.
+/// Reads the messages from the log. Skips messages that changed there since they were indexed.
 fn hits(
     conn: &Connection,
     query: &Query,

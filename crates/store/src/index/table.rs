@@ -37,7 +37,8 @@ INSERT INTO place (through, link) VALUES (0, x'');
 const PATIENCE: Duration = Duration::from_secs(30);
 const CACHE_KIB: i64 = 2048;
 
-/// Opens the index. Rebuilds it if it is missing, damaged, of another format or of another log.
+/// Opens the index. If it is missing, damaged, of another format or of another log, an empty one
+/// replaces it, which the indexing thread fills.
 pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError> {
     if path.exists() {
         match connect(path).and_then(|conn| Ok(fits(&conn, log)?.then_some(conn))) {
@@ -69,7 +70,8 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// Opens a new file without any sync. If a power cut damages it, it is rebuilt.
+/// Opens a connection that writes and does not sync. A power cut may damage a file that is filled
+/// in this way, which is then rebuilt.
 fn connect_unsynced(path: &Path) -> rusqlite::Result<Connection> {
     let conn = Connection::open_with_flags(
         path,
@@ -84,6 +86,7 @@ fn connect_unsynced(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// True if the index has this version's format and ends at an event that the log has at that row.
+/// An empty index fits every log.
 fn fits(conn: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     let format: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {

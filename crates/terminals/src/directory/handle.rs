@@ -16,8 +16,8 @@ pub(crate) struct SessionHandle {
     rooms: Arc<ReachableStreams>,
     /// True once the session has ended.
     pub(super) over: watch::Sender<bool>,
-    /// The newest screen of the program. It is kept in memory alone: on the disk, it would keep
-    /// words that are erased later.
+    /// The newest screen of the program. It is stored in memory alone. On the disk, it would
+    /// preserve words that are erased later.
     last: Mutex<Option<View>>,
 }
 
@@ -51,7 +51,8 @@ impl SessionHandle {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the conversations that the session is in or made, kept current.
+    /// Returns the conversations that the session is in or made. The set follows each join and
+    /// leave.
     pub(crate) fn rooms(&self) -> &Arc<ReachableStreams> {
         &self.rooms
     }
@@ -87,8 +88,8 @@ impl SessionHandle {
         is_news
     }
 
-    /// Stores the tool that the program uses by its record; returns true if it changed. The record
-    /// may have been read before the program's work ended.
+    /// Stores the tool that the program's record shows, if the program is still at work: the record
+    /// may have been read before the work ended. Returns true if the tool changed.
     pub(crate) fn recorded(&self, tool: Option<ToolUse>) -> bool {
         let is_at_work = matches!(self.lock().doing, Activity::Busy | Activity::Asking);
         is_at_work && self.uses(tool)
@@ -104,14 +105,14 @@ impl SessionHandle {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a screen, unless it is empty.
+    /// Stores a screen, unless it is empty.
     pub(crate) fn saw(&self, view: &View) {
         if !view.text.trim().is_empty() {
             *self.last() = Some(view.clone());
         }
     }
 
-    /// Returns the last screen of a session that has ended, without what can be answered.
+    /// Returns the last screen of a session that has ended, without its composer and its dialog.
     pub(crate) fn last_screen(&self) -> Option<View> {
         let view = self.last().clone()?;
         Some(View { state: PaneState::Gone, composer: None, dialog: None, ..view })

@@ -30,7 +30,7 @@ impl Sessions {
     /// Returns the screen of a session's terminal, or the last one of a session that has ended.
     ///
     /// # Errors
-    /// [`SessionError`]; [`SessionError::Ended`] if no last screen is kept.
+    /// [`SessionError`]; [`SessionError::Ended`] if the last screen is not stored.
     pub async fn screen(&self, id: &SessionId) -> Result<View, SessionError> {
         if let Some(handle) = self.handle_of(id).filter(|handle| handle.session().ended.is_some())
             && let Some(last) = handle.last_screen()
@@ -124,6 +124,7 @@ impl Sessions {
         self.ask_runner(id, |reply| Mail::End(why, reply)).await?
     }
 
+    /// Sends mail to the task of a living session, and waits for the reply.
     pub(crate) async fn ask_runner<T>(
         &self,
         id: &SessionId,
@@ -149,7 +150,8 @@ impl Sessions {
         self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?
     }
 
-    /// Notes the tool that a program uses. The log does not hold it, so nothing waits for it.
+    /// Notes the tool that a program uses. The tool is not written to the log, so the report waits
+    /// for no commit.
     fn note_tool(&self, id: &SessionId, tool: Option<ToolUse>) -> ReportOutcome {
         if self.handle_of(id).is_some_and(|handle| handle.uses(tool)) {
             self.notify_of_sessions();

@@ -1,4 +1,4 @@
-//! A program's questions, and the knowledge about them: the data of `questions.rs`.
+//! A program's questions and their state, as data for `questions.rs`.
 
 use moothall_engine::agent::TurnKey;
 use moothall_engine::sessions::{Dialog, Permit, ReportedQuestion};
@@ -9,8 +9,9 @@ use moothall_kernel::time::Millis;
 
 use super::io::{Around, Output, Reply, RequestId};
 
-/// Time after which a dialog counts for what it shows: its report may be missing, or its answer may
-/// not have closed it. A screen that stays unreadable for this time counts as one without a dialog.
+/// Time to wait for the report of a dialog, or for an answered dialog to close. After this time
+/// people are asked about the dialog. A screen that stays unreadable for this time counts as one
+/// without a dialog.
 const PATIENCE: Millis = Millis::from_secs(3);
 
 /// All questions of a session's program.
@@ -69,11 +70,12 @@ pub(super) enum AnswerRoute {
     Dialog,
 }
 
-/// A dialog that needs no further question.
+/// A dialog about which people are not asked again at once.
 #[derive(Clone, Debug)]
 pub(super) struct AnsweredDialog {
     pub(super) dialog: Dialog,
-    /// True if the question expired and the dialog has no single "no": the dialog stays as it is.
+    /// True if no key was pressed, because the question expired and the dialog has no single "no",
+    /// or because the answer fits no option. People are not asked about this dialog again.
     pub(super) for_good: bool,
 }
 
@@ -118,7 +120,8 @@ impl Questions {
         self.reported = Some(asks);
     }
 
-    /// Ends all questions. Those of a turn end with the turn; the others are withdrawn.
+    /// Ends all questions. Waiting hooks get no decision. Questions of a turn end with the turn;
+    /// questions outside turns are withdrawn.
     pub(super) fn clear(&mut self, out: &mut Vec<Output>) {
         for ask in &self.asks {
             undecided(ask, out);
@@ -137,7 +140,7 @@ impl Questions {
         *self = Self { answered: self.answered.take(), count: self.count, ..Self::default() };
     }
 
-    /// Drops the reported question: its dialog has closed.
+    /// Drops the reported question, because its dialog has closed.
     pub(super) fn forget_report(&mut self) {
         self.reported = None;
     }
@@ -156,8 +159,8 @@ impl Questions {
         self.due.get_or_insert(around.after(patience));
     }
 
-    /// Removes and returns the questions whose dialog is not `standing`; without `standing`, all
-    /// questions whose dialog was seen.
+    /// Removes and returns the questions whose dialog was seen and is not `standing`, the dialog on
+    /// the screen. Without `standing`, these are all questions whose dialog was seen.
     pub(super) fn take_closed(&mut self, standing: Option<&Dialog>) -> Vec<Ask> {
         let is_gone = |ask: &mut Ask| {
             ask.dialog

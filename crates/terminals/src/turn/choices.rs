@@ -5,8 +5,9 @@ use moothall_kernel::permission::{
     ActionDetail, ActionPart, PartRole, PermissionOption, QuestionStep,
 };
 
-/// Returns the question of a report that a dialog shows, with the dialog's options. The dialog
-/// takes the answer, so the report only tells the label of an answer from its description.
+/// Returns the question of a report that a dialog shows, with the dialog's options; `None` if the
+/// dialog shows none of the report's questions. The dialog takes the answer, so the report only
+/// separates the label of an option from its description.
 pub(super) fn asked(
     asks: &ReportedQuestion,
     dialog: &Dialog,
@@ -29,8 +30,8 @@ pub(super) fn asked(
     Some((detail, dialog.options.iter().cloned().enumerate().map(described).collect()))
 }
 
-/// True if a dialog may be the question of a report: this very one, if the report has questions to
-/// the user.
+/// True if a dialog may show a report. If the report has questions to the user, the dialog must ask
+/// one of these questions.
 pub(super) fn is_about(asks: &ReportedQuestion, dialog: &Dialog) -> bool {
     match asks.choices.as_slice() {
         [] => dialog.shows(&asks.action),

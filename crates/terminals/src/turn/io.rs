@@ -185,7 +185,7 @@ pub enum Output {
         /// Words for the dialog's field, if it has one.
         text: Option<String>,
     },
-    /// Commit these steps in order. A step is applied once per key, even if repeated. Asks for
+    /// Commit these steps in order. A repeated step is applied only one time per key. Asks for
     /// [`Input::Kept`].
     Keep {
         /// The idempotency key and the step.
@@ -221,7 +221,7 @@ pub enum Output {
     },
     /// Withdraw a question asked outside turns.
     WithdrawInNoTurn {
-        /// The conversation in which they were asked.
+        /// The conversation in which the question was asked.
         stream: StreamId,
         /// The permission that is withdrawn.
         permission: PermissionId,

@@ -34,7 +34,7 @@ pub struct Machine {
     pub(super) queue: VecDeque<Box<Job>>,
     /// The turn that has the terminal.
     pub(super) current: Option<Current>,
-    /// A turn that was taken away while the program worked on it. Its answer is kept as late.
+    /// A turn that was taken away or given up after its typing began. Its answer comes late.
     pub(super) late: Option<LateTurn>,
     /// The newest turns that ended here, oldest first.
     over: VecDeque<TurnKey>,
@@ -94,8 +94,8 @@ impl Machine {
         earlier: Vec<UnfinishedDelivery>,
         asked: Vec<(StreamId, PermissionId)>,
     ) -> Self {
-        // A session that was seen before, or that was started outside the server, drew its screen
-        // long ago.
+        // A program that has reported before, or that was started outside the server, drew its
+        // screen long ago.
         let drawn = session.native.is_some() || session.origin == Origin::Observed;
         let (queue, over, questions, wait, inbox, out) = <_>::default();
         let mut machine = Self {
@@ -171,7 +171,8 @@ impl Machine {
         std::mem::take(&mut self.out)
     }
 
-    /// Handles an input of the inbox. `handle` calls it only while no question is outstanding.
+    /// Handles an input of the inbox. `handle` calls this function only while the machine waits for
+    /// no answer.
     fn take(&mut self, around: &Around<'_>, input: Input) {
         match input {
             Input::Offered(job) => self.take_offer(around, job),
@@ -249,7 +250,7 @@ impl Machine {
         }
     }
 
-    /// True if the machine waits for the answer to one of its questions.
+    /// True if the machine waits for the answer to one of its outputs.
     pub fn is_waiting(&self) -> bool {
         !matches!(self.wait, Wait::Nothing)
     }
@@ -259,18 +260,19 @@ impl Machine {
         self.wait = wait;
     }
 
-    /// Takes the outstanding question, to match an answer with it.
+    /// Takes the purpose of the output that waits for an answer, to match an answer with it.
     pub(super) fn answered(&mut self) -> Wait {
         std::mem::take(&mut self.wait)
     }
 
-    /// Restores the outstanding question: the answer did not belong to it.
+    /// Restores the purpose of the waiting output, because the answer did not belong to it.
     pub(super) fn put_back(&mut self, wait: Wait) {
         self.wait = wait;
     }
 
-    /// Queues an offered turn, or replaces the job of a queued one. A turn that has ended is
-    /// ignored, and after the end of the session the turn fails.
+    /// Queues an offered turn, or replaces the job of a queued one. If the turn has the terminal
+    /// already, it takes the job only if it lacks one, as after a restart. An offer of an ended
+    /// turn is ignored. After the end of the session, the offered turn fails.
     fn take_offer(&mut self, around: &Around<'_>, job: Box<Job>) {
         if self.over.contains(&job.key) {
             return;
@@ -279,7 +281,7 @@ impl Machine {
             return self.fail(&job.key, fault);
         }
         if let Some(current) = self.current.as_mut().filter(|current| current.key == job.key) {
-            // A turn that was offered before keeps its words: their range is on its way to the log.
+            // A turn that has a job keeps its words, because their range is on its way to the log.
             if current.job.is_none() {
                 current.job = Some(job);
                 self.tell_of_all();
@@ -311,8 +313,8 @@ impl Machine {
         self.advance();
     }
 
-    /// Takes a turn away. A person's request interrupts the program; an expired time limit presses
-    /// no key.
+    /// Takes a turn away. If its prompt was sent, a person's request presses Escape. An expired
+    /// time limit presses no key.
     fn take_away(
         &mut self,
         around: &Around<'_>,
@@ -354,8 +356,9 @@ impl Machine {
         }));
     }
 
-    /// Interrupts the program. A running turn is cancelled instead, and its conversation must
-    /// record that first; other work gets the Escape key.
+    /// Handles a request to interrupt the program. If a turn's prompt was sent, the reply names the
+    /// turn, and the caller must cancel it, because its conversation must record that first.
+    /// Otherwise presses Escape.
     fn interrupt(&mut self, id: RequestId) {
         match self.current.as_ref().filter(|current| current.stage >= Stage::Sent) {
             Some(current) => {
@@ -386,7 +389,8 @@ impl Machine {
         (self.grace, self.look_at, self.retry_at) = (None, None, None);
     }
 
-    /// Looks at the screen if a turn waits to be typed.
+    /// Looks at the screen if a turn waits to be typed. Does nothing while a retry is due or a
+    /// person has the terminal, and after the end of the session.
     pub(super) fn advance(&mut self) {
         if self.has_next() {
             self.ask(Output::See { lines: None }, Wait::Free);
@@ -437,7 +441,8 @@ impl Machine {
         let now = around.now.steady;
         self.alarm = None;
         let due = |at: &mut Option<Millis>| at.take_if(|at| *at <= now).is_some();
-        // Each asks a question, and only one may be outstanding. The next alarm brings the rest.
+        // Each branch emits an output that waits for an answer, and only one such output may be
+        // outstanding. The next alarm brings the rest.
         if due(&mut self.grace) {
             self.ask(Output::See { lines: None }, Wait::Grace);
         } else if due(&mut self.look_at) {
@@ -457,7 +462,8 @@ impl Machine {
             .min();
         if self.alarm != alarm {
             self.alarm = alarm;
-            // A question must stay the last output.
+            // The driver answers the last output, so an output that waits for an answer must stay
+            // the last one.
             let place = self.out.len() - usize::from(self.is_waiting() && !self.out.is_empty());
             self.out.insert(place, Output::Wake { at: alarm });
         }
@@ -473,7 +479,8 @@ impl Machine {
                 self.found_covered(around, looker)
             }
             Wait::Found { tag_seen, looker } => {
-                // A prompt whose tag is shown can be followed: `send_again` presses the key again.
+                // If the tag was on the screen, the prompt counts as sent even after a failed key,
+                // because `send_again` can press the key again.
                 self.found_again(result.is_ok() || tag_seen, looker)
             }
             Wait::Escape => self.look(true, None),
@@ -558,7 +565,7 @@ impl Machine {
 pub(super) const OPEN: [DeliveryState; 4] =
     [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted];
 
-/// Returns the reply that has a report delivered again.
+/// Returns the reply after which a report is delivered again.
 pub(super) fn not_now(error: SessionError) -> Reply {
     Reply::Heard(Err(error))
 }

@@ -11,11 +11,11 @@
 //! ```
 //!
 //! Three promises depend on this order. *A prompt is typed at most once*: the machine types it only
-//! after its row moved from `pending` to `sending`. After a restart, `sending` becomes `pending`
-//! again if it is proven that the program never took the prompt, and `unknown` otherwise. *An
-//! answer goes to the turn whose prompt was taken*: the tag in the program's report names the turn.
-//! *A key goes into the dialog that it is meant for*.
-//! (`docs/decisions/0026-a-terminals-turn-is-one-state-machine.md`)
+//! after its row moved from `pending` to `sending`. After a restart, `sending` becomes `sent` if
+//! the prompt is found on the screen or in the program's record, `pending` if it is proven that the
+//! program never took the prompt, and `unknown` otherwise. *An answer goes to the turn whose prompt
+//! was taken*: the tag in the program's report names the turn. *A key goes into the dialog that it
+//! is meant for*. (`docs/decisions/0026-a-terminals-turn-is-one-state-machine.md`)
 
 mod io;
 mod asks;

@@ -1,9 +1,9 @@
 //! Questions of a program outside turns, such as whether to trust a folder: which conversations
 //! show them, and when.
 //!
-//! Each conversation with words waiting for the session shows the question, or the session's home
-//! if there are none. The first answer counts. When the dialog closes, the question is withdrawn in
-//! all other conversations.
+//! Up to [`CARDS_MAX`] conversations whose turns wait for the terminal show the question. If no
+//! turn waits, the session's home shows it. The first answer counts. When the dialog closes, the
+//! question is withdrawn in all other conversations.
 
 use moothall_engine::sessions::Origin;
 use moothall_kernel::ids::{PermissionId, StreamId};
@@ -18,7 +18,7 @@ use super::stage::PromptSource;
 /// Time a dialog must stay before people are asked: programs keep drawing for a while at their
 /// start.
 const STANDS_FOR: Millis = Millis::from_secs(3);
-/// Time a dialog must stay if a person may be working at the terminal and sees it.
+/// The same time if a person may be working at the terminal and may see the dialog there.
 const STANDS_FOR_TYPING: Millis = Millis::from_secs(15);
 
 impl Machine {
@@ -29,8 +29,8 @@ impl Machine {
         if is_alone { STANDS_FOR } else { STANDS_FOR_TYPING }
     }
 
-    /// Returns the conversations with words waiting for the session, or its home. A dialog is shown
-    /// in at most 8 of them.
+    /// Returns the conversations whose turns wait for the terminal, at most [`CARDS_MAX`] of them.
+    /// If no turn waits, returns the session's home.
     pub(super) fn places_in_no_turn(&self) -> Vec<QuestionPlace> {
         let mut streams: Vec<StreamId> = Vec::new();
         let current = self.current.iter().map(|current| &current.key);
@@ -45,8 +45,8 @@ impl Machine {
         streams.into_iter().take(CARDS_MAX).map(QuestionPlace::NoTurn).collect()
     }
 
-    /// Asks in each conversation that became a place for the standing dialog because words arrived
-    /// or were taken away.
+    /// Asks the question of the dialog on the screen in each of `places_in_no_turn` that does not
+    /// have it yet. These places change when turns are offered or taken away.
     pub(super) fn ask_where_words_wait(&mut self, around: &Around<'_>) {
         let standing = self
             .questions

@@ -25,12 +25,12 @@ use super::machine::Machine;
 use super::stage::Stage;
 use super::wait::Wait;
 
-/// Time limit of a question without one: the log requires a limit.
+/// Time limit of a question for which the operator set none, because the log requires a limit.
 const STANDING_MAX: Millis = Millis::from_secs(365 * 24 * 3600);
 
 impl Machine {
     /// Handles the question of a hook that waits. After a restart the hook asks again under the
-    /// same id and gets the answer given meanwhile.
+    /// same id and gets the answer given meanwhile. Outside a turn the hook gets `Undecided`.
     pub(super) fn asked_by_hook(&mut self, id: RequestId, hook: Hook) {
         let asks = match hook.news {
             HookNews::Asks(asks) => Some(asks),
@@ -50,6 +50,8 @@ impl Machine {
         self.ask(recall, Wait::Recall(Box::new(HookQuestion { id, key, permission, asks })));
     }
 
+    /// Gives the hook the answer that a person gave before the hook asked again. Without such an
+    /// answer, asks people.
     pub(super) fn handle_recalled_answer(&mut self, answer: Option<String>) {
         match self.answered() {
             Wait::Recall(hooked) => match answer {
@@ -107,7 +109,9 @@ impl Machine {
         }
     }
 
-    /// Handles a dialog on the screen. `patient` is false once the dialog has stayed for a while.
+    /// Handles a dialog on the screen: withdraws the questions of other dialogs, and asks people
+    /// about this dialog when that is due. `patient` is false after the dialog has stayed for a
+    /// while.
     pub(super) fn seen_dialog(&mut self, around: &Around<'_>, dialog: Dialog, patient: bool) {
         for ask in self.questions.take_closed(Some(&dialog)) {
             self.withdraw(ask, WithdrawalReason::Replaced);
@@ -123,8 +127,9 @@ impl Machine {
         }
     }
 
-    /// True if a question is about this dialog. A hook's question belongs to the first dialog seen
-    /// after it.
+    /// True if a question is about this dialog; the caller has removed the questions of other
+    /// dialogs. If no question has a dialog yet, the dialog is bound to the hook's question that it
+    /// shows, otherwise to the oldest question.
     fn is_asked(&mut self, dialog: &Dialog) -> bool {
         let asks = &mut self.questions.asks;
         if asks.iter().any(|ask| ask.dialog.is_some()) {
@@ -141,7 +146,8 @@ impl Machine {
     }
 
     /// True if the dialog needs a question of its own now. An answered dialog may stay on the
-    /// screen for a moment, and a dialog's report may still be on its way.
+    /// screen for a moment, and a dialog's report may still be on its way, so in both cases the
+    /// machine waits first. Dialogs that were left for good get no further question.
     fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
         let is_reported =
             self.questions.reported.as_ref().is_some_and(|asks| choices::is_about(asks, dialog));
@@ -173,15 +179,15 @@ impl Machine {
         let (detail, options) = chosen.unzip();
         let options = options.unwrap_or_else(|| dialog.options.clone());
         let (action, partial, detail) = match self.questions.reported.take_if(is_reported) {
-            // Neither is enough alone: the screen may show a part of the question, and the
-            // report may belong to an earlier dialog. People see both.
+            // Neither the screen nor the report is enough alone: the screen may show a part of the
+            // question, and the report may belong to an earlier dialog. People see both.
             Some(ReportedQuestion { action, partial, detail, .. }) => {
                 let screen = Some(dialog.action.clone());
                 let detail = detail.map(|detail| ActionDetail { screen, ..detail });
                 (format!("{}\n\nIn its report:\n{action}", dialog.action), partial, detail)
             }
-            // A dialog that is not known to be whole counts as partial only from a program
-            // that reports: one that does not report yet shows its questions in full.
+            // A dialog that is not known to be whole counts as partial only from a program that
+            // reports. A program that does not report yet shows its questions in full.
             None => (
                 dialog.action.clone(),
                 dialog.partial || !dialog.whole && self.is_reporting(around),
@@ -198,8 +204,8 @@ impl Machine {
             .map(|asked_in| (self.permission_of(around, &dialog, &asked_in), asked_in))
             .collect();
         if asked.len() + self.questions.earlier.len() > CARDS_MAX {
-            // The conversation would refuse this question beside the earlier ones, and this dialog
-            // is the one on the screen.
+            // The conversation would refuse this question in addition to the earlier ones, and this
+            // dialog is on the screen.
             self.forget_earlier(WithdrawalReason::Replaced);
         }
         for (permission, asked_in) in asked {
@@ -236,7 +242,8 @@ impl Machine {
             return self.questions.earlier.swap_remove(at).1;
         }
         self.questions.count += 1;
-        // The count begins anew with each start, so the time keeps apart a dialog that comes again.
+        // The count begins anew with each start, so the time distinguishes the ids of a dialog that
+        // comes again.
         PermissionId::new(format!(
             "{print}-{:x}-{}",
             around.now.wall.millis(),
@@ -259,6 +266,8 @@ impl Machine {
             .map(|current| current.key.clone())
     }
 
+    /// Adds a question, and sends it to its conversation. A question of a turn without a job is
+    /// sent later, by `tell_of_all`.
     pub(super) fn ask_person(&mut self, ask: Ask) {
         // After a restart, a turn's conversation gets the question when it has resumed the turn.
         if ask.asked_in.is_in_no_turn()
@@ -270,7 +279,8 @@ impl Machine {
         self.questions.asks.push(ask);
     }
 
-    /// Sends all questions of turns to the conversation that has resumed its turn.
+    /// Sends the questions of the turn to its conversation, which has resumed the turn after a
+    /// restart.
     pub(super) fn tell_of_all(&mut self) {
         let of_turns: Vec<_> = self
             .questions
@@ -282,6 +292,8 @@ impl Machine {
         of_turns.iter().for_each(|ask| self.tell_of(ask));
     }
 
+    /// Sends a question to its conversation. Without a limit of the operator, the question stands
+    /// until it is withdrawn.
     fn tell_of(&mut self, ask: &Ask) {
         let (permission, stands) = (ask.permission.clone(), self.question_limit.is_none());
         let question = Box::new(Question { stands, ..ask.question.clone() });
@@ -294,8 +306,9 @@ impl Machine {
         });
     }
 
-    /// Withdraws the questions of dialogs that have closed: each was answered at the terminal, or
-    /// dropped. A hook's dialog may not be drawn yet.
+    /// Withdraws the questions of dialogs that have closed, because each was answered at the
+    /// terminal or dropped. Also withdraws the questions from before a restart. A hook's question
+    /// stays until its dialog was seen.
     pub(super) fn seen_no_dialog(&mut self) {
         for ask in self.questions.take_closed(None) {
             self.withdraw(ask, WithdrawalReason::Gone);
@@ -304,7 +317,8 @@ impl Machine {
         (self.questions.answered, self.questions.due) = (None, None);
     }
 
-    /// Handles a screen that is being drawn or that the server cannot read.
+    /// Handles a screen that is being drawn or that the server cannot read. If the screen stays so,
+    /// it counts as one without a dialog.
     pub(super) fn seen_unreadable(&mut self, around: &Around<'_>, patient: bool) {
         let waits = self.questions.asks.iter().any(|ask| ask.dialog.is_some())
             || !self.questions.earlier.is_empty();
@@ -363,8 +377,9 @@ impl Machine {
         });
     }
 
-    /// Handles a person's answer. Without one in time the question counts as refused, if the dialog
-    /// has an option for that.
+    /// Handles a person's answer, or its absence after the time limit. Without an answer the
+    /// question counts as refused. A waiting hook gets `GaveUp` then, and a dialog gets its only
+    /// "no", if it has exactly one.
     pub(super) fn permitted(
         &mut self,
         permission: &PermissionId,
@@ -399,8 +414,9 @@ impl Machine {
         }
     }
 
-    /// Presses the keys of the chosen options, in the dialog that offers them only. The dialog's
-    /// field gets the words of the answer.
+    /// Chooses the options of the answer in exactly the dialog that offered them. The dialog's
+    /// field gets the words of the answer. Without an answer, chooses the only option that rejects
+    /// once; if there is not exactly one, the dialog stays as it is.
     fn choose(&mut self, ask: Ask, given: Option<&PermissionAnswer>) {
         let Ask { permission, asked_in, question, dialog: Some(dialog), .. } = ask else { return };
         let chosen = match given {

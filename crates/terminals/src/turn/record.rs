@@ -3,7 +3,7 @@
 //!
 //! A report may be too long to be delivered, its hook may fail, and some programs report no error.
 //! So before an idle screen counts as the end of a turn, the machine looks up the prompt with the
-//! turn's tag in the record. An entry counts like a report.
+//! turn's tag in the record. An entry with the turn's end counts like a report.
 
 use moothall_engine::sessions::{Activity, NewestTurn, Record, RecordEnd, RecordQuery, View};
 use moothall_kernel::event::Fault;
@@ -23,7 +23,8 @@ pub(super) const GRACE: Millis = Millis::from_secs(3);
 const READ_AGAIN: Millis = Millis::from_secs(1);
 
 impl Machine {
-    /// Looks up the turn that owes an answer; false if there is none whose prompt was sent.
+    /// Looks up the turn that owes an answer: the current turn if its prompt was sent, otherwise
+    /// the late turn. Returns false if there is neither.
     pub(super) fn look_up(&mut self, view: &View, patience: Patience) -> bool {
         let Some(tag) = self.owed_tag() else { return false };
         let query =
@@ -33,8 +34,8 @@ impl Machine {
         true
     }
 
-    /// Returns the query for the tool that the program uses; `None` while it does nothing, or if
-    /// its conversation is not known.
+    /// Returns the query for the tool that the program uses. Returns `None` while the program does
+    /// nothing, or if neither its conversation nor the tag of a turn is known.
     pub(crate) fn tool_query(&self) -> Option<RecordQuery> {
         let is_at_work = matches!(self.doing(), Activity::Busy | Activity::Asking);
         let (native, tag) = (self.session.native.clone(), self.owed_tag());
@@ -52,7 +53,8 @@ impl Machine {
     }
 
     /// Handles the record that was looked up, by the purpose of the look. For a turn that owes an
-    /// answer, an entry with its end counts like a report, which gets time to arrive first.
+    /// answer, an entry with its end counts like a report. The report itself gets time to arrive
+    /// first.
     pub(super) fn looked_up(&mut self, around: &Around<'_>, record: Option<Record>) {
         let (view, patience) = match self.answered() {
             Wait::LookUp { view, patience } => (view, patience),
@@ -139,8 +141,8 @@ impl Machine {
 }
 
 impl Machine {
-    /// Looks up the newest turn if no report has explained the program's work. Returns false if
-    /// nothing is to be asked.
+    /// Looks up the newest turn if no report has explained the program's work. Returns false if the
+    /// record is not looked up.
     pub(super) fn look_up_newest(&mut self, view: &View) -> bool {
         let asks = std::mem::take(&mut self.is_unexplained) && self.typed == PromptSource::Nothing;
         if asks {
@@ -151,7 +153,8 @@ impl Machine {
         asks
     }
 
-    /// Takes the newest turn, which a person began at the terminal, like a report of it.
+    /// Takes the newest turn of the record like a report, if a person began that turn at the
+    /// terminal and it was not told before.
     fn looked_up_newest(&mut self, around: &Around<'_>, view: &View, record: Option<Record>) {
         self.grace = None;
         let turn = record.and_then(|record| Some((record.newest?, record.end?)));
@@ -177,9 +180,10 @@ impl Machine {
         self.keep(draft);
     }
 
-    /// True if a turn of the record is a person's and was not told before. A report does not name
-    /// its turn, so the first turn after a report is compared by its words. A person may type the
-    /// same words twice. At the start of this process, an earlier process may have told the turn.
+    /// True if a person began the newest turn of the record and it was not told before. Turns are
+    /// compared by their ids, because a person may type the same words twice. A report does not
+    /// name its turn, so the first turn after a report is compared by its words. At the start of
+    /// this process the turn counts as told, because an earlier process may have told it.
     fn is_news(&self, newest: &NewestTurn) -> bool {
         let last = newest.prompts.last().filter(|last| tags_in(last).next().is_none());
         let is_known = match &self.seen_turn {

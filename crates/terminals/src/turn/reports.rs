@@ -86,7 +86,7 @@ impl Machine {
         (rebinds || known == Some(native)).then(|| rebinds.then(|| native.clone()))
     }
 
-    /// Returns the changes of a report before it is read: none.
+    /// Returns a draft without changes, for a report that is yet to be read.
     pub(super) fn draft(&self, request: Option<RequestId>) -> Draft {
         let (typed, inputs_seen, steps) = (self.typed, self.inputs_seen, Vec::new());
         Draft {
@@ -105,7 +105,8 @@ impl Machine {
         }
     }
 
-    /// Records a prompt that the program took: a turn's, a person's, or a checkpoint.
+    /// Records a prompt that the program took: a turn's, a person's, or a checkpoint. A prompt with
+    /// the tag of any other turn changes nothing.
     pub(super) fn prompted(
         &mut self,
         around: &Around<'_>,
@@ -160,8 +161,8 @@ impl Machine {
     /// Handles the prompts of a program that reports all of them each time, with its answer.
     fn take_inputs(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, inputs: &[String]) {
         let own = |input: &String| self.takes(input).current;
-        // After a restart the count of reported prompts is unknown: the new one is the turn's own
-        // prompt, or the last one.
+        // After a restart the count of reported prompts is unknown. The new prompts then begin with
+        // the turn's own prompt; without that, only the last prompt is new.
         let last = inputs.len().saturating_sub(1);
         let seen = draft.inputs_seen.filter(|seen| *seen <= inputs.len());
         let seen = seen.unwrap_or_else(|| inputs.iter().position(own).unwrap_or(last));
@@ -235,8 +236,9 @@ impl Machine {
         }
     }
 
-    /// Returns the step that stores a late answer. After a timeout the words are posted unprompted,
-    /// after a cancel they are kept with the turn, and others go only to the home.
+    /// Returns the step for words that do not answer the current turn. If they answer the late
+    /// turn, they are posted outside a turn after a timeout, and become the turn's result after any
+    /// other end. Other words go only to the home.
     fn said_late(&self, draft: &Draft, text: String) -> KeptItem {
         let is_lates = |late: &&LateTurn| !draft.is_mixed && (late.is_taken || draft.accepted_late);
         match self.late.as_ref().filter(is_lates) {
@@ -253,6 +255,8 @@ impl Machine {
         self.keep(draft);
     }
 
+    /// Commits the steps of a report, which is applied after that. A report without steps is
+    /// applied at once.
     pub(super) fn keep(&mut self, mut draft: Draft) {
         let steps = std::mem::take(&mut draft.steps);
         if steps.is_empty() {
@@ -287,6 +291,8 @@ impl Machine {
         }
     }
 
+    /// Answers a report whose steps could not be committed, so that it is delivered again. Without
+    /// a request, looks at the screen again later.
     fn not_kept(&mut self, around: &Around<'_>, request: Option<RequestId>, error: SessionError) {
         if request.is_none() {
             // A screen's words are not delivered again, so the screen is read again.

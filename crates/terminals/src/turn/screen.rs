@@ -139,8 +139,8 @@ impl Machine {
         }
     }
 
-    /// Marks work as unexplained: a program that reports prompts only at the end of their turn
-    /// works on a person's words.
+    /// Notes work that no report has explained: a program that reports prompts only at the end of
+    /// their turn works on a person's words, because no turn owes an answer.
     pub(super) fn seen_own_work(&mut self, around: &Around<'_>) {
         let reports = around.reports;
         let is_owed = self.sent_stage().is_some() || self.late.is_some();
@@ -208,13 +208,14 @@ impl Machine {
         }
     }
 
-    /// Looks at the screen of a program that keeps no record for the turn's words.
+    /// Reads the screen and its history for the answer of a turn, because the program neither
+    /// reports nor records the end of turns.
     pub(super) fn harvest(&mut self) {
         self.ask(Output::See { lines: Some(ANSWER_LINES) }, Wait::Harvest);
     }
 
     /// Ends a turn that has no report and no record: it was interrupted, its request was refused,
-    /// or its prompt never arrived.
+    /// or its prompt never arrived. Stops the wait for a late turn and for a person's prompt too.
     pub(super) fn fail_unanswered(&mut self, view: &View) {
         (self.late, self.typed) = (None, PromptSource::Nothing);
         if planted::has(Bug::TypedAgain)
@@ -240,8 +241,8 @@ impl Machine {
     }
 
     /// Ends a finished turn of a program without reports: the words below its prompt are its
-    /// answer. A prompt that was not accepted may stand in the composer still, above a status line.
-    /// Then its words count only if an empty composer is below them.
+    /// answer. A prompt that was not accepted may still be in the composer, above a status line. So
+    /// the words below such a prompt count only if an empty composer is below them.
     pub(super) fn harvested(&mut self, seen: Option<PaneContent>) {
         let (Some(current), Some(PaneContent { view, tail })) = (&self.current, seen) else {
             return;

@@ -23,23 +23,24 @@ pub(super) struct Current {
     pub(super) is_pasted: bool,
     /// True if the prompt is typed a second time because it vanished before it was sent.
     pub(super) is_anew: bool,
-    /// True if the program, since a restart, reported something without a prompt. That may have
-    /// been this one.
+    /// True if the program has finished work without naming its prompt. The prompt may have been
+    /// this turn's.
     pub(super) is_doubtful: bool,
 }
 
-/// A turn that was taken away while the program worked on it, or may have.
+/// A turn that was taken away or given up while the program worked on its prompt, or may have.
 #[derive(Clone, Debug)]
 pub(super) struct LateTurn {
     pub(super) key: TurnKey,
     pub(super) tag: String,
     /// True if the program reported that it took the prompt.
     pub(super) is_taken: bool,
-    /// True if the turn ran out of time; false if it was ended on request.
+    /// True if the turn ran out of time; false after any other end.
     pub(super) lapsed: bool,
 }
 
 impl LateTurn {
+    /// Returns the late turn of a current one, as one that did not run out of time.
     pub(super) fn of(current: &Current) -> Self {
         Self {
             key: current.key.clone(),
@@ -97,7 +98,7 @@ pub(super) enum PromptSource {
     Checkpoint,
 }
 
-/// The changes of a report, applied once all its writes are committed.
+/// The changes of a report, which are applied after all its writes are committed.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) request: Option<RequestId>,

@@ -183,7 +183,8 @@ impl Machine {
         );
     }
 
-    /// Handles the result of the write before typing. Only the process that moved the row may type.
+    /// Handles the result of the write before typing. Only the process that moved the row may type,
+    /// so a row that did not move ends the turn.
     pub(super) fn marked(&mut self, around: &Around<'_>, result: Result<bool, LogError>) {
         match self.answered() {
             Wait::Row => match result {
@@ -261,6 +262,7 @@ impl Machine {
         self.retry_at = Some(around.after(RETRY));
     }
 
+    /// Fails the current turn, whose prompt was not typed, and goes on with the next turn.
     fn cannot_type(&mut self, fault: &HostFault) {
         let Some(current) = self.current.take() else { return };
         self.mark(
@@ -299,6 +301,7 @@ impl Machine {
         }
     }
 
+    /// Notes that the prompt of the current turn was sent.
     fn move_to_sent(&mut self, evidence: &str) {
         let Some(mut current) = self.current.take() else { return };
         current.stage = Stage::Sent;
@@ -322,9 +325,9 @@ impl Machine {
         self.look(true, None);
     }
 
-    /// Sends a prompt once more, without typing it, if a program that was not ready put it back.
-    /// The note of a paste is not enough here: the paste may be a person's. Returns true if the key
-    /// is being pressed.
+    /// Sends a prompt a second time, without typing it, if a program that was not ready put it back
+    /// into the composer. The prompt's tag must be there: the note of a paste may be about a
+    /// person's paste. Returns true if the key is being pressed.
     pub(super) fn send_again(&mut self, composer: &str) -> bool {
         let came_back = |current: &&mut Current| {
             matches!(current.stage, Stage::Sent | Stage::Working)
@@ -332,7 +335,8 @@ impl Machine {
                 && composer.contains(&current.tag)
         };
         let Some(current) = self.current.as_mut().filter(came_back) else { return false };
-        // The program worked on a question, not on this prompt.
+        // The prompt is in the composer, so the work seen since it was sent was not about this
+        // prompt.
         (current.sent_again, current.stage) = (true, Stage::Sent);
         self.ask(Output::Press { key: Key::Enter }, Wait::Again);
         true
@@ -363,7 +367,7 @@ impl Machine {
     }
 
     /// Decides from the screen, after a restart, about a prompt that was being typed. Returns true
-    /// if a question is outstanding or the look was answered.
+    /// if the machine waits for an answer, or if the looker has got its reply.
     pub(super) fn settle_typing(
         &mut self,
         around: &Around<'_>,

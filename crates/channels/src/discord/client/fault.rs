@@ -1,4 +1,4 @@
-//! The errors of calls to Discord: whether a call may be made again depends on them.
+//! The errors of calls to Discord. They tell if a call may be made again.
 
 use std::time::Duration;
 
@@ -62,8 +62,8 @@ impl RestFailure {
         matches!(self, RestFailure::Refused { status: 401, .. }) && !self.is_webhook_gone()
     }
 
-    /// True if the bot cannot write there any more: the channel is gone or closed to it, or the
-    /// person does not take its messages.
+    /// True if the bot cannot write in the place any more: the channel is gone or closed to the
+    /// bot, or the person does not take its messages.
     pub fn is_gone(&self) -> bool {
         self.has(&GONE)
     }

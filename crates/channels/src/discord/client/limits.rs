@@ -12,7 +12,7 @@ use tokio::time::Instant;
 const UNTOLD_PAUSE: Duration = Duration::from_secs(5);
 /// Longest pause that is taken from an answer. A longer one would not fit into the clock.
 const PAUSE_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
-/// Number of buckets that are remembered.
+/// Number of buckets from which on those that are filled again are forgotten.
 const BUCKETS_MAX: usize = 1_000;
 
 /// The limits of a bot's calls.
@@ -39,7 +39,7 @@ impl Limits {
         until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now))
     }
 
-    /// Notes the headers of an answer: the bucket is perhaps empty now.
+    /// Notes the headers of an answer. If they say that the bucket is empty, its calls wait.
     pub(super) fn note_headers(&self, bucket: &str, headers: &HeaderMap, now: Instant) {
         let number = |name: &str| headers.get(name)?.to_str().ok()?.parse::<f64>().ok();
         if number("x-ratelimit-remaining") != Some(0.0) {
@@ -49,8 +49,8 @@ impl Limits {
         self.hold(bucket, after, now);
     }
 
-    /// Notes a refusal with 429, and returns its time. A refusal that the service itself did not
-    /// write is for all calls, as is one that says so.
+    /// Notes a refusal with 429, and returns its pause. The pause is for all calls if the refusal
+    /// says so, or if it is not in JSON and so was not written by Discord's interface.
     pub(super) fn note_refusal(
         &self,
         bucket: &str,

@@ -65,11 +65,11 @@ impl NewMessage {
         Self { content: content.to_owned(), ..Self::default() }
     }
 
-    /// Returns the body of the call. It pings no user, whatever the text says.
+    /// Returns the body of the call. It pings no user, even if the text mentions one.
     fn body(&self) -> Value {
         let mut body = json!({"content": self.content, "allowed_mentions": no_pings()});
         if let Some(replied) = self.reply_to {
-            // A message that was deleted meanwhile is not in the way of the answer.
+            // The message is sent even if the one that it replies to was deleted.
             body["message_reference"] =
                 json!({"message_id": replied.to_string(), "fail_if_not_exists": false});
         }
@@ -131,7 +131,7 @@ impl RestClient {
         self.get(format!("/channels/{channel}")).await
     }
 
-    /// Returns the oldest [`PAGE`] messages behind one, oldest first.
+    /// Returns the oldest [`PAGE`] messages that came after one, oldest first.
     ///
     /// # Errors
     /// [`RestFailure`], as for each call.
@@ -150,7 +150,7 @@ impl RestClient {
         Ok(page)
     }
 
-    /// Returns the time that a message to a channel has to wait for its turn.
+    /// Returns the time that the next message to a channel has to wait because of Discord's limits.
     pub fn wait_to_send(&self, channel: u64, hook: Option<&HookKey>) -> Duration {
         let target = match hook {
             Some(hook) => hook_target(hook, None),
@@ -184,7 +184,7 @@ impl RestClient {
         self.call(CallTarget::of_bot(Method::PATCH, path), Some(&body)).await.map(drop)
     }
 
-    /// Deletes a message. One that is gone already is as good as deleted.
+    /// Deletes a message. A message that does not exist any more counts as deleted.
     ///
     /// # Errors
     /// [`RestFailure`], as for each call.
@@ -243,7 +243,7 @@ impl RestClient {
         Ok(id_in(&sent, "id"))
     }
 
-    /// Deletes a message of a webhook. One that is gone already is as good as deleted.
+    /// Deletes a message of a webhook. A message that does not exist any more counts as deleted.
     ///
     /// # Errors
     /// [`RestFailure`], as for each call.

@@ -2,7 +2,8 @@
 //! sent.
 //!
 //! An answer is never read into a closed type: a message whose answer has an unknown word was sent
-//! all the same. A refusal for a time is not waited out here, because the outbox keeps the words.
+//! all the same. A call waits for a limit of Discord for at most [`PATIENCE`]. A longer limit is an
+//! error, because the outbox has the words and tries again.
 
 mod fault;
 mod limits;
@@ -121,8 +122,8 @@ impl RestClient {
         blake3::derive_key(context, self.token.reveal().as_bytes())
     }
 
-    /// Makes a call, and returns its result; `Null` if Discord did it but its answer cannot be
-    /// read.
+    /// Makes a call after a short wait for Discord's limits, and returns its result; `Null` if
+    /// Discord did it but its answer cannot be read.
     async fn call(&self, target: CallTarget, body: Option<&Value>) -> Result<Value, RestFailure> {
         let after = self.limits.wait(&target.bucket, Instant::now());
         if after > PATIENCE {
@@ -152,7 +153,8 @@ impl RestClient {
         self.result(status.as_u16(), answer)
     }
 
-    /// Returns the result in an answer, or the error that it means.
+    /// Returns the result in an answer, or the error for its status. After an error of Discord's
+    /// server it is not known if the call was done.
     fn result(&self, status: u16, answer: Option<Value>) -> Result<Value, RestFailure> {
         match (status, answer) {
             // It was done; an answer that cannot be read does not matter.
@@ -170,7 +172,8 @@ impl RestClient {
         }
     }
 
-    /// Returns the error of a call without an answer.
+    /// Returns the error of a call without an answer: not sent if no connection was made, and
+    /// unknown otherwise.
     fn unanswered(&self, error: reqwest::Error) -> RestFailure {
         let is_unsent = error.is_connect() || error.is_builder();
         let why = self.clean(&cause(&error.without_url()));
@@ -183,7 +186,7 @@ impl RestClient {
     }
 }
 
-/// Returns the message of a refusal, with the first word about a field.
+/// Returns the message of a refusal, with the first message about a field of the call.
 fn described(answer: &Value) -> String {
     let message = answer["message"].as_str().unwrap_or_default();
     match first_error(&answer["errors"]) {

@@ -1,4 +1,4 @@
-//! The errors of calls: whether a call may be made again depends on them.
+//! The errors of calls. They tell if a call may be made again.
 
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ impl CallFault {
     }
 
     /// True if Telegram refused the content of a call, or does not know its method. The same words
-    /// can be sent in a simpler form.
+    /// can then be sent in a simpler form. A chat or topic that is gone is another fault.
     pub fn is_form_refused(&self) -> bool {
         let CallFault::Refused { code, retry_after: None, migrate_to: None, .. } = self else {
             return false;
@@ -128,7 +128,8 @@ impl CallFault {
         codes.contains(code) && words.iter().any(|word| text.contains(word))
     }
 
-    /// Reads an answer with `ok: false`. A server that failed may have done it before.
+    /// Reads an answer with `ok: false`. A server with an error of its own may have done the call
+    /// before.
     pub(super) fn of_answer(status: u16, answer: &Value, text: String) -> Self {
         let code = answer["error_code"].as_u64().and_then(|code| u16::try_from(code).ok());
         let code = code.unwrap_or(status);

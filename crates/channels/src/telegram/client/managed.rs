@@ -1,4 +1,5 @@
-//! Managed bots: the button by which a person makes one, its token, and who may write to it.
+//! Managed bots: the button by which a person makes one, its token, and the accounts that may
+//! write.
 
 use serde_json::{Value, json};
 

@@ -176,7 +176,8 @@ impl Client {
         self.result(status, answer)
     }
 
-    /// Returns the result in an answer, or the error that it means.
+    /// Returns the result in an answer, or the error for it. After an error of Telegram's server it
+    /// is not known if the call was done.
     fn result(&self, status: u16, answer: Option<Value>) -> Result<Value, CallFault> {
         match answer {
             Some(mut answer) if answer["ok"] == true => Ok(answer["result"].take()),
@@ -184,14 +185,15 @@ impl Client {
                 let text = answer["description"].as_str().unwrap_or("no description");
                 Err(CallFault::of_answer(status, &answer, self.clean(text)))
             }
-            // It was done; the answer does not matter.
+            // It was done. An answer that cannot be read does not matter.
             _ if (200..300).contains(&status) => Ok(Value::Null),
             _ if status >= 500 => Err(CallFault::Maybe { why: unreadable(status) }),
             _ => Err(CallFault::NotSent { why: unreadable(status) }),
         }
     }
 
-    /// Returns the error of a call without an answer.
+    /// Returns the error of a call without an answer: not sent if no connection was made, and
+    /// unknown otherwise.
     fn unanswered(&self, error: reqwest::Error) -> CallFault {
         let is_unsent = error.is_connect() || error.is_builder();
         let why = self.clean(&cause(&error.without_url()));

@@ -54,7 +54,8 @@ enum Gap {
     None,
     Line,
     Blank,
-    /// The end of a heading: a line, whatever follows, so that both are split from each other last.
+    /// After a heading: one line break, even before a block that wants two. So a heading and its
+    /// block are split from each other only if no better border fits.
     Heading,
 }
 
@@ -114,6 +115,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Adds one event of the parser to the text. HTML and formulas are shown as they were typed.
     fn read(&mut self, event: Event<'_>, range: &Range<usize>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -135,6 +137,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads the beginning of an element.
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph => self.owe(Gap::Blank),
@@ -189,6 +192,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads the end of an element.
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.close(),
@@ -264,7 +268,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Opens a style. A style within itself adds nothing, and a table is drawn without styles.
+    /// Opens a style. A style within the same style adds nothing, and collected blocks are drawn
+    /// without styles.
     fn open(&mut self, kind: EntityKind) {
         let is_drawn = self.collected.is_none() && !self.is_open(kind);
         self.inlines.push(Inline { kind: is_drawn.then_some(kind), target: None, start: None });
@@ -287,7 +292,7 @@ impl<'a> Reader<'a> {
         self.inlines.push(Inline { kind, target, start: None });
     }
 
-    /// Closes the last style.
+    /// Closes the innermost style or link.
     fn close(&mut self) {
         let end = self.styled.text.len();
         if let Some(Inline { kind: Some(kind), target, start: Some(start) }) = self.inlines.pop() {
@@ -295,7 +300,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Closes the last link. A link without a text shows its target.
+    /// Closes the innermost link. A link without a text shows its target. A target that Telegram
+    /// would not open is shown in parentheses after the text.
     fn close_link(&mut self) {
         let Some(target) = self.inlines.last().and_then(|inline| inline.target.as_ref()) else {
             return;
@@ -395,7 +401,8 @@ impl<'a> Reader<'a> {
         self.styled.mark(EntityKind::Pre, start..self.styled.text.len(), language);
     }
 
-    /// Asks for a break before the next text. The first block of an item follows its marker.
+    /// Notes the break that the next text needs; of several, the largest counts. There is none
+    /// between the marker of an item and the item's first block.
     fn owe(&mut self, gap: Gap) {
         let item = self.containers.iter().rev().find(|container| container.is_item());
         if !item.is_some_and(Container::is_empty_item) {
@@ -403,8 +410,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Writes the break that is owed, and what stands before a text on its line: the markers of
-    /// items and inner quotes, or their indents.
+    /// Writes the break that is owed, and the beginning of a line: the markers of items and inner
+    /// quotes, or their indents.
     fn begin(&mut self, is_indented: bool) {
         self.break_line();
         let is_at_start = is_indented && self.is_at_line_start();

@@ -48,7 +48,7 @@ pub fn rich_parts(markdown: &str, head: Option<&str>) -> Option<Vec<RichPart>> {
     reader.parts(&head.map(head_of).unwrap_or_default())
 }
 
-/// Returns a first line in bold, whose words mean nothing else.
+/// Returns a first line in bold, in which no character has a meaning of its own.
 fn head_of(head: &str) -> String {
     let mut line = "**".to_owned();
     for c in head.chars() {
@@ -134,10 +134,10 @@ impl RichReader<'_> {
         }
     }
 
-    /// True if Telegram reads what a tag begins as it was meant.
+    /// True if Telegram reads the element of a tag as it was meant.
     fn is_kept(&self, tag: &Tag<'_>, source: &str) -> bool {
         match tag {
-            // What Telegram might not take for code must not hold its tags.
+            // Telegram may not take the block for code, so it must not hold Telegram's tags.
             Tag::CodeBlock(CodeBlockKind::Indented) => false,
             Tag::CodeBlock(CodeBlockKind::Fenced(language)) => {
                 !language.contains('<') && (self.depth == 1 || !source.contains('<'))
@@ -187,7 +187,8 @@ impl RichReader<'_> {
         }
     }
 
-    /// Returns the messages: one, or several that are split between blocks.
+    /// Returns the messages: one, or several that are split between blocks. `None` if a block does
+    /// not fit into one message, or a split would part a footnote from its text.
     fn parts(&self, head: &str) -> Option<Vec<RichPart>> {
         let end = self.source.len();
         let mut starts: Vec<usize> = self.blocks.iter().map(|block| block.range.start).collect();

@@ -3,7 +3,7 @@
 use pulldown_cmark::Alignment;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns up to which cells of a column are filled with spaces. A wider cell moves those after it.
+/// Widest column that is filled with spaces. A wider cell moves the cells after it.
 const WIDTH_MAX: usize = 40;
 
 /// A table that is being read.

@@ -1,10 +1,10 @@
-//! The accounts in updates: who wrote a message, and as what an account belongs to a chat.
+//! The accounts in updates: the author of a message, and the status of an account in a chat.
 
 use serde_json::Value;
 
 use super::{Chat, ChatKind, text_of};
 
-/// Account in whose name admins write who hide theirs.
+/// Account of the admins who hide their own account.
 const ANONYMOUS_ADMIN: i64 = 1_087_968_824;
 /// Account in whose name channels write in groups.
 const CHANNEL_BOT: i64 = 136_817_688;

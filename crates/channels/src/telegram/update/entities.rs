@@ -24,7 +24,7 @@ pub enum TextEntityKind {
     Command,
     /// An address.
     Url,
-    /// Words with an address behind them.
+    /// Words that open an address.
     Link(String),
     /// Anything else, such as `bold`, by Telegram's word.
     Other(String),

@@ -1,7 +1,7 @@
-//! Updates of the Bot API, each read alone: what is unknown is skipped and named.
+//! Updates of the Bot API. Each is read alone, and its unknown parts are skipped and named.
 //!
 //! Telegram adds words every month. Reading never fails: an unknown word costs at most the part
-//! that it describes, never the message around it or the updates behind it.
+//! that it describes, never the message around it or the updates after it.
 
 mod author;
 mod entities;
@@ -139,7 +139,7 @@ pub struct Membership {
     pub old: MemberStatus,
     /// Status after the change.
     pub new: MemberStatus,
-    /// True if the bot now sees all messages of people, whatever its privacy mode is.
+    /// True if the bot now sees all messages of people, because it is an admin of the chat.
     pub sees_all: bool,
 }
 
@@ -148,6 +148,7 @@ pub fn read(value: &Value) -> Update {
     Update { id: value["update_id"].as_i64(), kind: read_kind(value) }
 }
 
+/// Reads the kind of an update from the first field that is known and complete.
 fn read_kind(update: &Value) -> UpdateKind {
     // An update has one of these fields; a newer server may add others beside it.
     let known = read_message(&update["message"], UpdateKind::Message)
@@ -165,6 +166,8 @@ fn read_kind(update: &Value) -> UpdateKind {
     })
 }
 
+/// Reads a message as an update of a kind. A message that tells of a group's new id is read as that
+/// move.
 fn read_message(value: &Value, kind: fn(Message) -> UpdateKind) -> Option<UpdateKind> {
     let message = Message::read(value)?;
     let chat = message.chat.id;

@@ -26,8 +26,8 @@ impl Message {
         Some(SlashCommand { name, rest: rest.trim(), addressed_to_other })
     }
 
-    /// Returns the usernames that the text names, without `@` and once each: those of mentions and
-    /// of commands such as `/ask@username`.
+    /// Returns the usernames that the text names, without `@` and each one time. They are in
+    /// mentions and in commands such as `/ask@username`.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for entity in &self.entities {
@@ -52,8 +52,8 @@ impl Message {
         })
     }
 
-    /// Returns the text with `@participant` for each mention of a bot. The function returns the
-    /// participant of a username, which it gets in lower case.
+    /// Returns the text with `@` and the agent's name for each mention of a bot. `participant`
+    /// returns the agent of a username, which it gets in lower case.
     pub fn words_without_names(&self, participant: impl Fn(&str) -> Option<String>) -> String {
         let mentions = self.entities.iter().filter(|part| part.kind == TextEntityKind::Mention);
         let (mut words, mut from) = (String::with_capacity(self.text.len()), 0);

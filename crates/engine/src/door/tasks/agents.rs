@@ -1,4 +1,4 @@
-//! Registered agents: connecting, and what agents may know of each other.
+//! Registered agents: connecting them, and the facts that they may read about each other.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ impl Door {
     /// on.
     ///
     /// # Errors
-    /// [`TaskError`], if the caller is not a registered agent.
+    /// [`TaskError`], if the caller is not a registered agent, or has too many connections.
     pub async fn attend(&self) -> Result<AgentConnection, TaskError> {
         self.may(Action::AttendTasks)?;
         let Some(principal) = self.caller.principal().filter(|own| own.kind == Kind::Agent) else {
@@ -144,7 +144,7 @@ impl Door {
         Ok(cards.map_err(HallError::from)?)
     }
 
-    /// Returns all participants that may have spoken in the conversations of an agent.
+    /// Returns all participants that may have spoken in the conversations that an agent is in.
     async fn fellow_agents(&self, own: &AgentLine) -> Result<Vec<AgentView>, TaskError> {
         let mut met = Vec::new();
         for conversation in self.hall.inner.memberships_of(own.agent(), Some(CONVERSATION)).await? {

@@ -19,7 +19,7 @@ use crate::ports::{
 };
 use crate::tasks::{AgentLine, AppManifest, TaskError, TaskManager, app_of};
 
-/// Number of tasks read from the catalog at once.
+/// Number of tasks in one read of the catalog.
 const PAGE: usize = 200;
 
 /// An app, as people see it.
@@ -40,9 +40,9 @@ pub struct AppView {
 }
 
 impl Door {
-    /// Registers the caller's agent for an app, and asks it over the caller's connection from now
-    /// on. The first agent that registers has the app, even after it disconnects or the server
-    /// restarts.
+    /// Registers the caller's agent for an app. From now on, the agent is asked over the caller's
+    /// connection. The first agent that registers has the app until a person transfers or frees it,
+    /// also after the agent disconnects or the server restarts.
     ///
     /// # Errors
     /// [`TaskError`], for the built-in app, for an app of another agent, and for more than
@@ -63,7 +63,7 @@ impl Door {
         Ok(())
     }
 
-    /// Returns at most `limit` apps in the order of their ids, those after `after` if it is given.
+    /// Returns at most `limit` apps in the order of their ids. With `after`, begins after that id.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -91,8 +91,8 @@ impl Door {
         AppView { id, name, agent, agent_name, since, connected }
     }
 
-    /// Transfers an app, and its open tasks, to a registered agent given by id or name. Repeating
-    /// the call completes one that was interrupted.
+    /// Transfers an app and its open tasks to a registered agent, which is named by its id or name.
+    /// A second call completes an interrupted transfer.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -110,14 +110,14 @@ impl Door {
         let entry =
             self.recorded(AuditAction::AppGiven, format!("{app} to {} as {}", card.name, card.id));
         check_hold(apps.give_app(&held, &entry).await.map_err(HallError::from)?)?;
-        // Also if the agent already has the app: an interrupted transfer may have left tasks
-        // behind.
+        // The tasks follow even if the agent already has the app, because an interrupted transfer
+        // may have left tasks behind.
         self.entrust_tasks(app, Some(&card.id)).await?;
         Ok(self.app_view(held, std::slice::from_ref(&card)))
     }
 
-    /// Takes an app from its agent. The next agent that registers has it. Its open tasks have no
-    /// manager until a person transfers the app to an agent.
+    /// Takes an app from its agent. The next agent that registers for it has it. The open tasks
+    /// have no manager until a person transfers the app to an agent.
     ///
     /// # Errors
     /// [`AccessError::UnknownApp`] if the app belongs to no agent.
@@ -131,7 +131,7 @@ impl Door {
         if was_held { Ok(()) } else { Err(AccessError::UnknownApp(app.to_owned())) }
     }
 
-    /// Returns the agent that has an app; `None` if there is none, as for the built-in app.
+    /// Returns the agent that has an app; `None` if no agent has it. No agent has the built-in app.
     pub(super) async fn app_holder(&self, app: &str) -> Result<Option<ParticipantId>, TaskError> {
         if app == DEFAULT_APP {
             return Ok(None);
@@ -140,8 +140,8 @@ impl Door {
         Ok(held.map(|held| held.agent))
     }
 
-    /// Entrusts a new task to the agent that has its app now. If the app was transferred while the
-    /// task began, the transfer missed this task.
+    /// Entrusts a new task to the agent that has its app now, if that agent is not `before`. A
+    /// transfer of the app while the task began did not see this task.
     pub(super) async fn follow_holder(
         &self,
         task: &StreamId,
@@ -212,8 +212,8 @@ fn check_not_built_in(app: &str) -> Result<(), AccessError> {
     Err(HallError::Rejected(Box::new(rejection)).into())
 }
 
-/// Returns the error if the agent did not get the app: another agent has it, or the agent has too
-/// many.
+/// Returns an error if the agent did not get the app, because another agent has it or the agent has
+/// too many apps.
 fn check_hold(holding: AppHold) -> Result<(), AccessError> {
     let conflict = |code, message: String| {
         let rejection = Rejection::new(Refusal::Conflict, code, message);

@@ -22,9 +22,9 @@ use crate::ports::PAGE_BYTES_MAX;
 use crate::stream::{Condition, Consent, ConsentAsker};
 use crate::tasks::{AgentLine, Forwarding, TaskError, TaskManager};
 
-/// The reason given if a manager cannot be asked.
+/// The reason of a block if a manager is offline or does not answer in time.
 const UNREACHABLE: &str = "tm_unreachable";
-/// Number of events read at once.
+/// Number of messages or events in one read.
 const PAGE: usize = 200;
 
 /// A message to send in a conversation of a task.
@@ -111,7 +111,9 @@ impl Door {
         Ok(posted.ok_or_else(|| HallError::Failed("the message was not stored".into()))?)
     }
 
-    /// Returns the manager's connection, if the message needs its consent.
+    /// Returns the way in which the readers of the message are decided. The manager's own message
+    /// needs no consent. A connected manager decides if its hook for messages is set. Without a
+    /// connection, the message is rejected if the task is moderated.
     fn moderation(&self, moderator: &Moderator) -> Moderation {
         let Moderator { app, manager, is_sender, moderated } = moderator;
         if *is_sender {
@@ -156,7 +158,9 @@ impl Door {
         }
     }
 
-    /// Returns the messages of a conversation: those after `since`, or the newest.
+    /// Returns the messages of a conversation: those after `since`, or the newest. The app's
+    /// manager reads all of them. Another agent has to be in the conversation, and to be the task's
+    /// requester or admitted to the task. It reads the messages that it may see.
     ///
     /// # Errors
     /// [`TaskError`]; `Invalid` if `since` is neither a position nor the id of a message there.
@@ -209,7 +213,7 @@ impl Door {
         limit: usize,
         sees: impl Fn(&RecordedEvent) -> bool,
     ) -> Result<(Vec<RecordedEvent>, bool), TaskError> {
-        // The highest position: stores keep positions as signed numbers.
+        // This is the highest position, because stores write positions as signed numbers.
         let (mut found, mut before) = (Vec::new(), Seq(u64::MAX >> 1));
         // One more than the limit tells if there are more.
         while found.len() <= limit {
@@ -304,7 +308,7 @@ struct Moderator {
     app: String,
     /// The agent that manages the task for the app.
     manager: Option<ParticipantId>,
-    /// True if that agent sends the message itself, and so is not asked.
+    /// True if that agent sends the message itself; it is not asked then.
     is_sender: bool,
     /// True if messages are rejected while the manager is offline.
     moderated: bool,
@@ -349,12 +353,14 @@ fn archived() -> Rejection {
 struct ManagerAsker {
     manager: Arc<dyn TaskManager>,
     message: Forwarding,
-    /// The reason of the manager's refusal, once there is one.
+    /// The reason of the manager's refusal. Empty until the manager refuses.
     refusal: OnceLock<Option<String>>,
 }
 
 #[async_trait]
 impl ConsentAsker for ManagerAsker {
+    /// Asks the manager for the readers of the message. The reason of a refusal is noted, because
+    /// the error of the request has it only within a sentence.
     async fn ask(&self, _: &str, _: &Command) -> Consent {
         match self.manager.forwards(self.message.clone()).await {
             Ok(readers) => Consent::GivenFor(readers),

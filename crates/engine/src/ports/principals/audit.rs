@@ -17,7 +17,7 @@ pub enum AuditAction {
     SignedOut,
     /// A token was made.
     TokenCreated,
-    /// A person began to type in the terminal of a session from afar.
+    /// A person began to type in the terminal of a session through the server.
     TerminalTaken,
     /// A token was revoked.
     TokenRevoked,
@@ -72,7 +72,7 @@ pub struct AuditEntry {
     pub by: Option<ParticipantId>,
     /// The credential that was used, if there was one.
     pub token: Option<TokenId>,
-    /// The credential that the action is about, if that is another one.
+    /// The credential that the action is about, if it is not the one that was used.
     pub about: Option<TokenId>,
     /// A few words: the method and route of a refused request, the holder of a token, the budget
     /// and the amount.
@@ -82,7 +82,7 @@ pub struct AuditEntry {
 /// A row of the audit record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRecord {
-    /// Number of the row; rises by one with each.
+    /// Number of the row. Each row has the next number.
     pub number: u64,
     /// The content of the row.
     pub entry: AuditEntry,

@@ -18,7 +18,7 @@ pub struct AgentCard {
     pub name: String,
     /// The agent's description of itself.
     pub description: Option<String>,
-    /// The owner that claimed it, if one has.
+    /// The owner that claimed it, if any.
     pub owner: Option<String>,
     /// Time of the registration.
     pub created_at: Timestamp,
@@ -95,7 +95,7 @@ pub enum ClaimOutcome {
     First(ParticipantId),
     /// The same owner had claimed the agent before.
     Again(ParticipantId),
-    /// Another owner has claimed the agent, which stays that owner's.
+    /// Another owner has claimed the agent, and stays its owner.
     OtherOwner,
     /// The claim belongs to no agent.
     Unknown,

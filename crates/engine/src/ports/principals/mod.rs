@@ -46,9 +46,11 @@ pub enum InsertOutcome {
 /// The tokens that are revoked together with one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevocationScope {
-    /// The browsers that signed in with it, and its invitations that were not accepted yet.
+    /// The browsers that signed in with the token, and its invitations and codes that were not used
+    /// yet.
     Own,
-    /// Those, and the tokens made from its invitations, with all that were made from them in turn.
+    /// The same, and also the tokens made from its invitations, with all tokens that were made from
+    /// these in turn.
     All,
 }
 
@@ -60,7 +62,7 @@ pub trait Principals: Send + Sync {
     async fn add_token(&self, token: &Token, entry: &AuditEntry)
     -> Result<InsertOutcome, LogError>;
     /// Uses an invitation up and stores the token made from it, in one transaction. Of several
-    /// attempts at once only one gets [`InsertOutcome::Yes`].
+    /// attempts at the same time only one gets [`InsertOutcome::Yes`].
     async fn redeem(
         &self,
         invitation: &TokenId,
@@ -69,7 +71,7 @@ pub trait Principals: Send + Sync {
     ) -> Result<InsertOutcome, LogError>;
     /// Returns the token with this hash, valid or not.
     async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError>;
-    /// Returns at most `limit` tokens, the oldest first, after `after` if it is given.
+    /// Returns at most `limit` tokens, the oldest first. With `after`, begins after that place.
     async fn tokens(
         &self,
         after: Option<&TokenPlace>,
@@ -77,8 +79,8 @@ pub trait Principals: Send + Sync {
     ) -> Result<Vec<Token>, LogError>;
     /// Returns the token with this public id, valid or not.
     async fn token_of(&self, id: &TokenId) -> Result<Option<Token>, LogError>;
-    /// Revokes a token and its descent. Returns those that were not revoked before, and records
-    /// nothing if there are none.
+    /// Revokes a token, and the tokens of `descent`. Returns those that were not revoked before.
+    /// Records nothing if there are none.
     async fn revoke(
         &self,
         id: &TokenId,
@@ -111,7 +113,7 @@ pub trait Principals: Send + Sync {
     /// Returns the principal with this id.
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError>;
     /// Stores a new agent in one transaction: its card, the hash of its claim code, its principal
-    /// and its token. The token belongs to the card's agent, whatever principal it names.
+    /// and its token. The token belongs to the card's agent, even if it names another principal.
     async fn register(
         &self,
         card: &AgentCard,
@@ -119,30 +121,32 @@ pub trait Principals: Send + Sync {
         token: &Token,
         entry: &AuditEntry,
     ) -> Result<RegisterOutcome, LogError>;
-    /// Returns at most `limit` registered agents in the order of their names, after `after` if it
-    /// is given.
+    /// Returns at most `limit` registered agents in the order of their names. With `after`, begins
+    /// after that name.
     async fn registrations(
         &self,
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Registration>, LogError>;
-    /// Removes the card of an agent and revokes its tokens. The name becomes free; the id is never
-    /// reused. Returns the tokens that were not revoked before; `None` if the agent has no card.
+    /// Removes the card of an agent and revokes its tokens. The name becomes free. The id is never
+    /// used for another agent. Returns the tokens that were not revoked before; `None` if the agent
+    /// has no card.
     async fn free_card(
         &self,
         agent: &ParticipantId,
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Result<Option<Vec<TokenId>>, LogError>;
-    /// Returns the cards of these agents, as far as they exist: each once, in the order given.
+    /// Returns the cards of these agents, as far as they exist, in the given order and without
+    /// repetitions.
     async fn cards(&self, ids: &[ParticipantId]) -> Result<Vec<AgentCard>, LogError>;
-    /// Returns the cards with exactly these names, as far as they exist: each once, in the order
-    /// given.
+    /// Returns the cards with exactly these names, as far as they exist, in the given order and
+    /// without repetitions.
     async fn cards_named(&self, names: &[String]) -> Result<Vec<AgentCard>, LogError>;
     /// Returns the cards of one owner, the oldest first, at most [`CARDS_LISTED_MAX`].
     async fn cards_of(&self, owner: &str) -> Result<Vec<AgentCard>, LogError>;
-    /// Sets the owner of the agent with this claim, for good. Of several attempts at once only one
-    /// gets [`ClaimOutcome::First`], and only that one is recorded.
+    /// Sets the owner of the agent with this claim. An owner never changes. Of several attempts at
+    /// the same time only one gets [`ClaimOutcome::First`], and only that one is recorded.
     async fn claim_card(
         &self,
         claim: &TokenHash,
@@ -151,7 +155,7 @@ pub trait Principals: Send + Sync {
     ) -> Result<ClaimOutcome, LogError>;
     /// Adds a row to the audit record.
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError>;
-    /// Returns at most `limit` rows of the record, the newest first, before the number `before` if
-    /// it is given.
+    /// Returns at most `limit` rows of the record, the newest first. With `before`, returns only
+    /// rows before that number.
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, LogError>;
 }

@@ -42,7 +42,7 @@ impl Scope {
         1 << self as u16
     }
 
-    /// True if only people may have the scope: agents do not answer their own questions, see the
+    /// True if only people may have the scope. Agents do not answer their own questions, see the
     /// trace, or administer a conversation or the server.
     pub const fn is_for_people_only(self) -> bool {
         matches!(self, Scope::PermissionsAnswer | Scope::ServerAdmin | Scope::ThreadsAdmin)

@@ -1,8 +1,9 @@
-//! Credentials: their format, and what is stored of them.
+//! Credentials: their format, and the facts that are stored about them.
 //!
-//! A credential is a prefix for its kind, 256 random bits from the operating system and a checksum.
-//! The prefix lets scanners find leaked credentials. The checksum lets the server refuse a mistyped
-//! one without a look-up. Only the hash of a credential is ever stored.
+//! A credential is a prefix for its kind, random bits from the operating system and a checksum. It
+//! has 256 random bits, but a pairing code has 192. The prefix lets scanners find leaked
+//! credentials. The checksum lets the server refuse a mistyped one without a look-up. Only the hash
+//! of a credential is ever stored.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,9 +22,10 @@ const SECRET_BYTES: usize = 32;
 /// Number of random bytes in a pairing code. With its prefix and its checksum it fits into the 64
 /// characters that Telegram's links carry.
 const PAIRING_BYTES: usize = 24;
-/// Context in which accounts of channels are hashed, so that no credential hashes to the same.
+/// Context in which accounts of channels are hashed, so that no credential has the hash of an
+/// account.
 const ACCOUNT_CONTEXT: &str = "moothall 2026 account of a channel";
-/// Number of hexadecimal digits of its checksum.
+/// Number of hexadecimal digits of a credential's checksum.
 const CHECK_CHARS: usize = 8;
 
 /// The kind of a credential.
@@ -40,11 +42,12 @@ pub enum TokenKind {
     /// For a browser that signed in with another credential.
     #[strum(serialize = "session")]
     SignIn,
-    /// An invitation, which can be exchanged for a token once.
+    /// An invitation, which can be exchanged for a token only one time.
     Invitation,
-    /// A code by which an account of a channel is paired with a person, once.
+    /// A code by which an account of a channel is paired with a person. It can be used only one
+    /// time.
     Pairing,
-    /// A paired account of a channel. The channel proves who writes, so it has no secret.
+    /// A paired account of a channel. The channel proves the writer, so the account has no secret.
     Account,
 }
 
@@ -70,8 +73,8 @@ impl TokenKind {
         }
     }
 
-    /// True if a request may show it. Codes have to be exchanged first, and accounts are proven by
-    /// their channel.
+    /// True if a request may show a credential of this kind. Codes have to be exchanged first, and
+    /// accounts are proven by their channel.
     pub const fn is_presented(self) -> bool {
         !matches!(self, TokenKind::Invitation | TokenKind::Pairing | TokenKind::Account)
     }
@@ -85,7 +88,7 @@ impl TokenKind {
     }
 }
 
-/// A credential in clear text. It is shown once and never logged.
+/// A credential in clear text. It is shown only at its making and never logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -127,7 +130,7 @@ impl Secret {
         &self.0
     }
 
-    /// Returns the hash, which is what is stored.
+    /// Returns the hash. Only the hash is stored.
     pub fn hash(&self) -> TokenHash {
         TokenHash(blake3::hash(self.0.as_bytes()))
     }
@@ -281,7 +284,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// True if it can be exchanged for another credential once.
+    /// True if it can be exchanged for another credential, only one time.
     pub fn is_code(&self) -> bool {
         matches!(self.kind, TokenKind::Invitation | TokenKind::Pairing)
     }

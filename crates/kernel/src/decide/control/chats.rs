@@ -22,7 +22,8 @@ impl Decider<'_> {
         Ok(vec![Change::Bound { target }])
     }
 
-    /// Unbinds a chat, whose members then miss what is said: that needs proof as well.
+    /// Unbinds a chat, whose members then miss all later words. So the caller must be a proven
+    /// person as well.
     pub(super) fn unbind_chat(&self, by: &Actor, chat: &Chat) -> Result<Vec<Change>, Rejection> {
         if !by.proven {
             return Err(needs_proof("Unbinding a chat"));
@@ -35,8 +36,8 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Conflict, "chat_not_bound", message))
     }
 
-    /// Rejects another chat unless the person confirms it: members of both then read each other's
-    /// words. (Ruling 40.)
+    /// Rejects the binding of a further chat unless the person confirms it, because the members of
+    /// all bound chats then read each other's words. (Ruling 40.)
     pub(super) fn check_audiences(
         &self,
         changes: &[Change],
@@ -67,8 +68,8 @@ fn bound_chat(change: &Change) -> Option<Chat> {
     }
 }
 
-/// Returns a key that the conversation may hold. Rejects a chat: words go there, so only a person
-/// binds it.
+/// Returns a key that the conversation may hold. Rejects a chat: words go to it, so it is bound by
+/// [`Decider::bind_chat`] alone.
 pub(super) fn checked_key(key: String) -> Result<String, Rejection> {
     let is_key = key.contains(':')
         && key.len() <= TARGET_BYTES_MAX

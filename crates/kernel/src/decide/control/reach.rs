@@ -6,7 +6,9 @@ use crate::model::ids::ParticipantId;
 use crate::model::participant::{Participant, TerminalReach};
 
 impl Decider<'_> {
-    /// Returns whose words reach the invited participant's terminal, or `None` without a terminal.
+    /// Returns the [`TerminalReach`] of the invited participant's terminal: that of the invitation,
+    /// else the former one, else `Writers`. Without a terminal, returns `None`, and rejects an
+    /// invitation that gives a reach.
     pub(super) fn reach(
         &self,
         id: &ParticipantId,

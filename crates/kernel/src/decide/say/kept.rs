@@ -1,5 +1,5 @@
-//! Words of agents that are kept without being shown, words that a stopped turn leaves behind, and
-//! the publication of kept words.
+//! Words of agents that are stored in the trace without being shown, the shown words of a stopped
+//! turn, and the publication of words from the trace.
 
 use crate::decide::Decider;
 use crate::decide::say::AGENT_BYTES_MAX;
@@ -12,7 +12,8 @@ use crate::text::mentions::Mentions;
 use crate::text::pass::is_pass;
 
 impl Decider<'_> {
-    /// Keeps the result of an ended turn or attempt in the trace. Operators can publish it.
+    /// Stores the result of an ended turn or attempt in the trace. People can publish it, unless
+    /// the turn was stopped.
     pub(super) fn keep_late(&mut self, no: TurnNo, text: &str) {
         let body = text::clean(text);
         if body.trim().is_empty() || is_pass(&body) || no > self.state.floor.last_turn {
@@ -27,8 +28,9 @@ impl Decider<'_> {
         self.emit(Event::Suppressed { participant, turn: Some(no), because, counted: 0, body });
     }
 
-    /// Posts what people already saw of a stopped turn's answer, as its reply. The reply wakes no
-    /// agent. Returns the usage of the turn. (Ruling 14.)
+    /// Posts the part of a stopped turn's answer that people already saw, as its reply. The reply
+    /// wakes no agent. The model's thoughts go to the trace. Returns the usage of the turn. (Ruling
+    /// 14.)
     pub(crate) fn keep_shown(&mut self, no: TurnNo) -> Usage {
         let elapsed = self.elapsed(no);
         let Some(turn) = self
@@ -63,7 +65,7 @@ impl Decider<'_> {
         self.facts.shown.get(&no).filter(|shown| shown.attempt == attempt)
     }
 
-    /// Keeps the thoughts of a turn's model in the trace. They are not a part of its reply.
+    /// Stores the thoughts of a turn's model in the trace. They are not a part of its reply.
     pub(crate) fn keep_thoughts(&mut self, no: TurnNo) {
         let thoughts = self.shown_answer(no).filter(|brought| !brought.only_thought);
         let thoughts = thoughts.map(|brought| text::clean(&brought.thoughts));
@@ -73,8 +75,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Keeps the words of a turn that fails or expires before its answer is complete. Returns
-    /// `usage`, or the usage seen so far if `usage` has no more than a time.
+    /// Stores the words and thoughts of a turn that ends before its answer is complete, in the
+    /// trace. Returns `usage`, or the usage seen so far if `usage` has no more than a time.
     pub(crate) fn keep_unfinished(&mut self, no: TurnNo, usage: Usage) -> Usage {
         self.keep_thoughts(no);
         let Some(turn) = self.state.turn(no).cloned() else { return usage };
@@ -86,7 +88,7 @@ impl Decider<'_> {
         if usage == (Usage { ms: usage.ms, ..Usage::default() }) { used } else { usage }
     }
 
-    /// Keeps the words of a turn that ends without an answer.
+    /// Stores the words of a turn that ends without an answer in the trace.
     fn keep_cut_short(&mut self, participant: &ParticipantId, no: TurnNo, words: &str) {
         let words = text::clean(text::cut(words, AGENT_BYTES_MAX));
         if !is_pass(&words) {
@@ -94,7 +96,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Keeps words of a turn in the trace, unless they are blank.
+    /// Stores words of a turn in the trace, unless they are blank.
     pub(super) fn keep(
         &mut self,
         participant: &ParticipantId,
@@ -113,7 +115,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Publishes kept text as a message.
+    /// Publishes text of the trace as a message of its author. Text that came after a stop of its
+    /// turn, and erased or published text, is rejected.
     pub(crate) fn publish(
         &mut self,
         seq: Seq,

@@ -42,7 +42,7 @@ impl Conversation {
         }
     }
 
-    /// Records how a question ended. The clock of its turn restarts when the turn's last question
+    /// Records the end of a question. The clock of its turn restarts when the turn's last question
     /// ends.
     pub(super) fn apply_permission_closed(
         &mut self,

@@ -12,9 +12,9 @@ impl Conversation {
         self.leaves_queue(messages.map(|waiting| waiting.cause.seq), at);
     }
 
-    /// Notes that messages left the queue. An entry is kept while some participant has been told of
-    /// events up to a place between where the message was said and where it left: that
-    /// participant's next prompt must add the message.
+    /// Notes that messages left the queue. An entry stays while some participant has been shown the
+    /// events up to a position at which the message was said but had not left the queue. The next
+    /// prompt of that participant must add the message.
     pub(super) fn leaves_queue(&mut self, said: impl IntoIterator<Item = Seq>, at: Seq) {
         let mut waited = std::mem::take(&mut self.floor.waited);
         waited.extend(said.into_iter().map(|said| QueuedMessage { said, left: at }));

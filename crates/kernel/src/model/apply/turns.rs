@@ -124,8 +124,8 @@ impl Conversation {
         }
     }
 
-    /// Notes for the pair guard that words of an agent gave another one a turn. Own words that name
-    /// it were counted when they were said.
+    /// Notes for the pair guard that words of an agent gave another one a turn. Own words that
+    /// concern the woken agent were counted when they were said.
     fn note_woken(&mut self, cause: &Cause, woken: &ParticipantId, ts: Timestamp) {
         let by = &cause.from;
         let of_agent = !self.is_human(by) && by.as_str() != ParticipantId::MOOTHALL;
@@ -183,9 +183,9 @@ impl Conversation {
         }
     }
 
-    /// Removes a turn. The cursor of its participant moves if it answered or keeps the prompt. An
-    /// agent whose turn failed, expired or was cancelled by a person is not asked again in the
-    /// round.
+    /// Removes a turn. The cursor of its participant moves if the participant answered, or if the
+    /// prompt was delivered for good. An agent whose turn failed, expired or was cancelled by a
+    /// person is not asked again in the round.
     pub(super) fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
         let Some(turn) = self.floor.turns.remove(&no) else { return };
         self.floor.forget_earlier();
@@ -242,8 +242,8 @@ impl Conversation {
         }
     }
 
-    /// Puts a lost turn back to waiting. Its deadline is the full limit of waiting, because the
-    /// rest of its time to answer does not apply to that.
+    /// Puts a lost turn back to waiting. Its deadline is the full limit of waiting, because a
+    /// waiting turn does not use its time to answer.
     pub(super) fn apply_lost(
         &mut self,
         no: TurnNo,

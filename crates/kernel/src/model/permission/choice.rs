@@ -191,7 +191,7 @@ fn only<'a>(
 }
 
 /// True if an option may allow or refuse more than this once. An option of unknown effect may, if
-/// others of its question allow or refuse something.
+/// it cannot be combined with others, and others of its question allow or refuse something.
 fn may_do_more(options: &[PermissionOption], option: &PermissionOption) -> bool {
     match option.kind {
         OptionKind::AllowOnce | OptionKind::RejectOnce => false,

@@ -17,8 +17,9 @@ pub struct ActionDetail {
     pub tool: String,
     /// The parts of the input, in the order in which they are read.
     pub parts: Vec<ActionPart>,
-    /// The words of the dialog on the program's screen, if that asks and the report is beside it.
-    /// Neither is enough alone: a screen may show a part, and a report may be of an earlier dialog.
+    /// The words of the dialog on the program's screen, if the question comes from the screen and
+    /// the program's report was added to it. Neither is enough alone: a screen may show only a
+    /// part, and a report may be of an earlier dialog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen: Option<String>,
     /// The place of the question among those that the program asks in one call, if it asks several.
@@ -73,9 +74,10 @@ pub enum PartRole {
 }
 
 impl ActionDetail {
-    /// Returns all parts as lines of text: a command behind `$`, removed and added lines behind `-`
-    /// and `+`, and the agent's own words as a quotation at the end. The tool of a command or of a
-    /// question is left out; the name of another one stands before its first part.
+    /// Returns all parts as lines of text: a command after `$`, removed lines after `-`, added
+    /// lines after `+`, and the agent's own words as a quotation. The name of the tool stands
+    /// before the first part, unless that part is a command or a question. The words of the dialog
+    /// come last.
     pub fn to_text(&self) -> String {
         let says_all =
             |part: &ActionPart| matches!(part.role, PartRole::Command | PartRole::Question);

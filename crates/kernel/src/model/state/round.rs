@@ -25,8 +25,8 @@ pub struct Round {
     pub(crate) targeted: bool,
     /// True if the person said which agents answer.
     pub(crate) asked: bool,
-    /// Agents not asked again for this message: a turn for it failed, ran out of time or was
-    /// cancelled by a person, or the cap refused one.
+    /// Agents that are not asked again for this message, because their turn for it failed, ran out
+    /// of time or was cancelled by a person, or because the cap refused them a turn.
     pub(crate) left_out: Vec<ParticipantId>,
     /// Agents that were asked to react. Each is asked once, even if the round is reopened.
     pub(crate) reacted: Vec<ParticipantId>,

@@ -28,8 +28,8 @@ pub struct Turn {
     pub may_pass: bool,
     /// The newest event that the turn is about.
     pub cause: Cause,
-    /// All causes for which it was granted and widened. Beyond the limit of causes, the first and
-    /// the newest are kept.
+    /// All causes for which it was granted and widened. Beyond the limit of causes, only the first
+    /// and the newest remain.
     pub(crate) causes: VecDeque<TurnCause>,
     /// The person's message that the newest cause is or answers.
     pub(crate) message: Option<Seq>,
@@ -59,8 +59,8 @@ pub struct Turn {
     pub(crate) account: Account,
     /// Usage of the summaries made for this attempt.
     pub(crate) summed: Usage,
-    /// The turn of a conversation of another computer that is taken here. Such a turn is about its
-    /// own post alone.
+    /// The turn of another computer's conversation that the session answers in this turn. Such a
+    /// turn is about its own post alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosted: Option<Box<HostedKey>>,
 }
@@ -73,7 +73,7 @@ impl Turn {
         self.running.map_or(Millis(0), |running| until.since(running.started_at))
     }
 
-    /// True if the turn is taken for a conversation of another computer. (Ruling 35.)
+    /// True if the turn answers a turn of another computer's conversation. (Ruling 35.)
     pub fn is_hosted(&self) -> bool {
         self.hosted.is_some()
     }
@@ -142,7 +142,7 @@ pub(crate) struct TurnCause {
 pub(crate) struct EndedTurn {
     pub(crate) turn: TurnNo,
     pub(crate) participant: ParticipantId,
-    /// True if a person stopped the turn and the shown part of its answer was kept.
+    /// True if a person stopped the turn and the shown part of its answer was posted.
     pub(crate) stopped: bool,
     /// The messages that it was about, if a person cancelled it.
     pub(crate) cancelled: Vec<Seq>,

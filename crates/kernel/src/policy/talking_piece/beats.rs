@@ -10,10 +10,11 @@ use crate::policy::talking_piece::prompts::numbered;
 use crate::text;
 
 impl Decider<'_> {
-    /// Applies the clock to a gathering if its next time has come: a beat or the request for the
-    /// last word, and after that the end of the hold. If the holder waits for a person's answer,
-    /// the piece is passed on. Without a holder the time for the harvest is over, and the gathering
-    /// closes. (Ruling 29.)
+    /// Applies the clock to a gathering if its next time has come. Each time brings a beat, and the
+    /// last beat also asks the holder for its last word. The time after that ends the hold. If the
+    /// holder waits for a person's answer, the piece is passed on. Without a holder the time for
+    /// the harvest is over, and the gathering closes. Nothing happens in a pause, while a guard
+    /// holds, or in an archived conversation. (Ruling 29.)
     pub(crate) fn beat(&mut self) {
         let due = self.state.next_beat().is_some_and(|at| at <= self.now);
         if !due || self.state.archived || self.state.paused || self.state.guards.held.is_some() {

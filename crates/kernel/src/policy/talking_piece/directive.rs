@@ -23,7 +23,8 @@ const PIECE_TO: [&str; 6] = [
     "passing the piece to ",
     "passing the talking piece to ",
 ];
-/// Words before a name that could be about something else: what follows has to look like a name.
+/// Words before a name that could be about something else, so the words after them have to look
+/// like a name.
 const TO: [&str; 2] = ["i pass to ", "passing to "];
 /// Words that may stand before a condition.
 const FILLERS: [&str; 9] =
@@ -257,8 +258,8 @@ fn is_emphasis(c: char) -> bool {
     matches!(c, '*' | '_' | '~')
 }
 
-/// True for emoji and their joiners: non-ASCII signs that are not part of a letter, quotation
-/// marks, question marks or brackets.
+/// True for emoji and their joiners. Other non-ASCII characters count too, except letters with
+/// their marks, digits, quotation marks, brackets, and the wide question mark, comma and colon.
 fn is_symbol(c: char) -> bool {
     if matches!(c, '\u{FE0F}' | '\u{20E3}') {
         return true;

@@ -14,8 +14,9 @@ use crate::model::time::Millis;
 const HARVEST_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
-    /// Rejects unconfirmed changes that would end the open gathering or remove its harvester.
-    /// Returns true if the changes replace the gathering's policy.
+    /// Rejects unconfirmed changes that would end the open gathering or remove its harvester. The
+    /// server itself needs no confirmation. Returns true if the changes replace the gathering's
+    /// policy.
     pub(crate) fn check_gathering(
         &self,
         by: &Actor,
@@ -98,7 +99,8 @@ impl Decider<'_> {
         None
     }
 
-    /// Closes the gathering and releases its members for other gatherings.
+    /// Closes the gathering, cancels the open turns except those that ask a person, and releases
+    /// the members for other gatherings. A policy that waited for the harvest takes effect.
     pub(crate) fn end_gathering(&mut self, because: &str) {
         self.emit(Event::Gathering(GatheringEvent::Closed { because: because.into() }));
         self.end_all_but_asking("gathering_closed", "the gathering was closed");

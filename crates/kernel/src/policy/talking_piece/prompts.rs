@@ -130,6 +130,7 @@ fn circle(out: &mut String, members: &[Member], you: &ParticipantId) {
     }
 }
 
+/// Appends a list of lines with its title, unless the list is empty.
 fn listed(out: &mut String, title: &str, lines: &[String]) {
     if !lines.is_empty() {
         let _ = writeln!(out, "{title}:");

@@ -19,7 +19,7 @@ pub struct Material<'a> {
     pub messages: &'a [RecordedEvent],
     /// All events after some position, in order: up to the end of the prompt, and later ones.
     pub events: &'a [RecordedEvent],
-    /// Single events that the others and the turn refer to.
+    /// Single events that the other events and the turn refer to.
     pub apart: &'a [RecordedEvent],
     /// Messages before `messages` that were counted instead of read.
     pub unread: OmittedCount,
@@ -57,7 +57,7 @@ impl<'a> Material<'a> {
     }
 
     /// Returns the messages that left the queue before `events` and that some participant has not
-    /// been told of since.
+    /// been shown since.
     pub fn waited(&self, state: &Conversation) -> impl Iterator<Item = QueuedMessage> {
         let begins = self.events.first().map(|first| first.seq);
         state.waited().filter(move |waited| begins.is_some_and(|begins| waited.left < begins))
@@ -117,9 +117,9 @@ impl Utterance<'_> {
 /// The messages and the outcomes of requests in the material that the viewer may see.
 ///
 /// A message that waited is placed at the point at which it left the queue: when it was taken, or
-/// when a stop removed it. For messages that left before the events of the material, the state
-/// knows that point until each participant was told of them. Other messages are placed as they were
-/// written.
+/// when a stop removed it. For messages that left before the events of the material, the state has
+/// that point until each participant was shown them. Other messages are placed at their own
+/// position.
 pub struct Story<'a> {
     pub(super) material: Material<'a>,
     pub(super) words: Vec<Utterance<'a>>,

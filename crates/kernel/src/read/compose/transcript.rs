@@ -141,7 +141,7 @@ impl WordsFormatter<'_> {
     }
 
     /// Returns the newest messages that fit, as text, and the number of messages that do not fit. A
-    /// message takes at most a quarter of the room, so that others fit beside it.
+    /// message takes at most a quarter of `bytes_max`, so that others fit too.
     pub(super) fn newest(&self, story: &[&Utterance<'_>], bytes_max: usize) -> (String, u64) {
         let mut room = bytes_max;
         let mut kept = Vec::new();
@@ -166,7 +166,8 @@ fn replies_to(posted: &Posted) -> Option<Seq> {
     posted.reply_to.as_ref().map(|cause| cause.seq)
 }
 
-/// Returns `User` for `user` without a name in a circle, otherwise the nickname or id.
+/// Returns `User` for the local user that is not an invited participant, otherwise the nickname or
+/// id.
 pub(super) fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
     let nameless = id.as_str() == ParticipantId::USER && state.participant(id).is_none();
     if nameless { "User" } else { state.name_of(id) }

@@ -23,8 +23,8 @@ use crate::model::event::{Change, Event, Posted};
 use crate::model::ids::ParticipantId;
 use crate::read::view::{Viewer, visible};
 
-/// Returns the message of an event that can be searched for: one that all may see. Words kept in
-/// the trace stay out of every index.
+/// Returns the message of an event that can be searched for: one that all may see. Words in the
+/// trace stay out of every index.
 pub fn searchable(event: &Event) -> Option<&Posted> {
     match event {
         Event::Posted(posted) if visible(event, &Viewer::Guest) => Some(posted),

@@ -17,8 +17,8 @@ pub const QUERY_BYTES_MAX: usize = 1000;
 pub const PARTS_MAX: usize = 32;
 /// Filters of other programs, which people try here too.
 const FOREIGN: [&str; 8] = ["has", "is", "to", "by", "since", "until", "type", "with"];
-/// Number of letters from which a word also finds longer ones. One letter beyond ASCII is enough,
-/// because it says more.
+/// Number of letters from which a word also finds longer ones. For words with letters beyond ASCII
+/// one letter is enough, because such a letter narrows the search more.
 const OPEN_CHARS_MIN: usize = 3;
 
 /// A search query.
@@ -138,8 +138,8 @@ impl Query {
         Ok(())
     }
 
-    /// Returns the byte ranges of the terms in a text, in order and without overlap, or `None`
-    /// unless the text has them all. A query of filters alone matches every text, with an empty
+    /// Returns the byte ranges of the terms in a text, in order and without overlap, or `None` if
+    /// the text lacks one of the terms. A query of filters alone matches every text, with an empty
     /// list.
     pub fn find(&self, text: &str) -> Option<Vec<Range<usize>>> {
         let words = words(text);

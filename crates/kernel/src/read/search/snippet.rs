@@ -48,6 +48,7 @@ fn chars_on(text: &str, at: usize, count: usize) -> usize {
 struct Pieces(Vec<Piece>);
 
 impl Pieces {
+    /// Adds words on one line, to the last piece if that is of the same kind.
     fn add(&mut self, text: &str, matched: bool) {
         if text.is_empty() {
             return;

@@ -125,10 +125,10 @@ impl NameMatch<'_> {
     }
 }
 
-/// Returns each name of a participant: its id, nickname, first word of that, roles, client and
-/// model; and if it is of another computer, its name with that computer and without it. The
-/// name without the computer has the same rank as an id here: if a participant here has it too, the
-/// server asks which one is meant.
+/// Returns each name of a participant: its id, its nickname and the first word of that, its roles,
+/// client and model. A participant of another computer also has its name with that computer and its
+/// name without it. The name without the computer has the rank of an id: if the id of another
+/// participant is the same, the server asks the speaker back.
 fn names_of(bearer: Bearer<'_>) -> impl Iterator<Item = Name<'_>> {
     let profile = bearer.profile;
     let nickname = profile.nickname.as_deref();
@@ -159,6 +159,7 @@ pub(super) fn fold(name: &str) -> String {
     folded
 }
 
+/// Appends a letter as [`fold`] compares it.
 fn fold_into(cluster: &str, folded: &mut String) {
     if let [one] = cluster.as_bytes() {
         return folded.push(char::from(one.to_ascii_lowercase()));
@@ -249,6 +250,8 @@ pub(super) fn is_over(last: char, rest: &str) -> bool {
     !is_word(next) || !is_word(last) || !are_joined(last, next, rest)
 }
 
+/// True if a letter after `last` continues the same word: letters of one script do, a mark does,
+/// and a Korean particle does not.
 fn are_joined(last: char, next: char, rest: &str) -> bool {
     match (is_plain(last), is_plain(next)) {
         (true, true) => true,

@@ -79,6 +79,7 @@ fn is_address(words: &str, c: char, begins: bool) -> bool {
         || (begins && (words.starts_with("www.") || words.starts_with("mailto:")))
 }
 
+/// Returns the sign at a place, or `None` if it is escaped or a mention cannot begin there.
 fn sign<'a>(body: &'a str, run: &'a ProseRun, at: usize, c: char) -> Option<Sign<'a>> {
     if run.escaped.binary_search(&at).is_ok() {
         return None;
@@ -96,8 +97,8 @@ pub(super) fn shown(name: &str) -> &str {
     name.trim_end_matches(is_isolate)
 }
 
-/// True if a character only sets the direction of what follows. Some programs wrap names in such
-/// characters.
+/// True if a character only sets the direction of the text after it, or has no width. Some programs
+/// wrap names in such characters.
 fn is_isolate(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
