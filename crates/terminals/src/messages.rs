@@ -205,6 +205,7 @@ impl Sessions {
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError> {
         let by = self.actor(&message.from)?;
+        let mut waits_since_now = None;
         if let Asker::Session(caller) = &message.from {
             if *caller == to.id {
                 return Err(SessionError::Invalid(
@@ -212,10 +213,21 @@ impl Sessions {
                 ));
             }
             // Before the post: the turn may end before the post returns.
-            self.hall()?.store().sessions.listen(&to.id, caller).await.map_err(log_error)?;
+            let hall = self.hall()?;
+            let book = &hall.store().sessions;
+            let waits = book.listeners(&to.id).await.map_err(log_error)?.contains(caller);
+            book.listen(&to.id, caller).await.map_err(log_error)?;
+            waits_since_now = Some(caller.clone()).filter(|_| !waits);
         }
         let post = Post { to: Recipient::One(to.name.clone()), ..Post::new(by, message.text) };
-        let said = self.post(&to.id, post, key).await?;
+        let said = self.post(&to.id, post, key).await;
+        // Words that do not arrive get no answer. An earlier wait for that session goes on.
+        if said.as_ref().map_or(true, |said| said.held.is_some())
+            && let Some(caller) = waits_since_now
+        {
+            self.unlisten(&to.id, &caller).await?;
+        }
+        let said = said?;
         let recipients = if said.held.is_none() { vec![to.id.clone()] } else { Vec::new() };
         Ok(SendResult {
             stream: to.id.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use moothall_engine::agent::{Report, TurnKey};
+use moothall_engine::agent::{PermissionAnswer, Report, TurnKey};
 use moothall_engine::answers::{Answer, HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::outbox::{OutboxEntry, PostCommand, StreamCommand};
@@ -18,7 +18,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Fault, RecordedEvent, SuppressedBecause, Usage};
 use moothall_kernel::hosted::HostedKey;
-use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::link::JoinedConversation;
 use moothall_kernel::participant::{Address, Participant};
 use moothall_kernel::permission::{Question, WithdrawalReason};
@@ -188,11 +188,20 @@ impl Runner {
         moved
     }
 
-    async fn answer_to(&self, key: &TurnKey, permission: PermissionId) -> Option<String> {
-        self.hall()?
-            .view(&key.stream, move |state| state.answer_to(&permission).map(str::to_owned))
-            .await
-            .ok()?
+    /// Returns the answer that a person gave to a permission, with the person's own words.
+    async fn answer_to(&self, key: &TurnKey, permission: PermissionId) -> Option<PermissionAnswer> {
+        let hall = self.hall()?;
+        let sought = permission.clone();
+        let found = move |state: &Conversation| {
+            state.answer_to(&sought).map(|(option, at)| (option.to_owned(), at))
+        };
+        let (option, at) = hall.view(&key.stream, found).await.ok()??;
+        let page = hall.read(&key.stream, Seq(at.0.saturating_sub(1)), Some(1)).await.ok()?;
+        let text = page.events.into_iter().find_map(|recorded| match recorded.event {
+            Event::PermissionAnswered { permission: of, text, .. } if of == permission => text,
+            _ => None,
+        });
+        Some(PermissionAnswer { option, text })
     }
 
     /// Carries out the steps of a report in their order, up to the first error. If one of them is

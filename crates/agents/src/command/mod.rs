@@ -235,7 +235,10 @@ impl CommandSpec {
 
     async fn document(&self, job: &Job, prompt: String) -> String {
         match self.stdin {
-            Stdin::Json => self.worded(document::json(job, &self.bridge_url, prompt)).await,
+            Stdin::Json => {
+                let document = document::json(job, &self.bridge_url, prompt);
+                self.worded_json(document).await
+            }
             Stdin::Prompt => prompt,
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::CommandSpec;
-use crate::terminal::{Places, Vendor, as_plain_words};
+use crate::terminal::{Places, Vendor, as_plain_json, as_plain_words};
 
 impl CommandSpec {
     /// Returns the vendor of the program that reads the prompt: that of the first word of the
@@ -18,16 +18,29 @@ impl CommandSpec {
         words.map(known).find(|vendor| *vendor != Vendor::Other).unwrap_or_default()
     }
 
-    /// Returns a text without anything that the program would obey. A program that is not known
+    /// Returns a prompt without anything that the program would obey. A program that is not known
     /// gets it as it is.
-    pub(super) async fn worded(&self, text: String) -> String {
+    pub(super) async fn worded(&self, prompt: String) -> String {
+        self.altered(prompt, as_plain_words).await
+    }
+
+    /// Returns a JSON document without anything that the program would obey. It stays JSON.
+    pub(super) async fn worded_json(&self, document: String) -> String {
+        self.altered(document, as_plain_json).await
+    }
+
+    async fn altered(
+        &self,
+        text: String,
+        alter: impl FnOnce(Vendor, &str, Places) -> String + Send + 'static,
+    ) -> String {
         let vendor = self.reader();
         if vendor == Vendor::Other {
             return text;
         }
         let (places, given) = (self.places(), text.clone());
         // The search for files reads folders.
-        let words = tokio::task::spawn_blocking(move || as_plain_words(vendor, &given, places));
+        let words = tokio::task::spawn_blocking(move || alter(vendor, &given, places));
         words.await.unwrap_or(text)
     }
 
@@ -70,6 +83,22 @@ mod tests {
             assert!(words.starts_with("say ＠secret.txt to @nora\n"), "{argv:?}: {words}");
             assert!(spec.worded("/quit".to_owned()).await.starts_with("／quit"), "{argv:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_document_stays_one_and_the_line_stands_at_the_end_of_a_prompt() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("secret.txt"), "x").unwrap();
+        let cwd = Some(folder.path().to_owned());
+        let spec = CommandSpec { cwd, ..CommandSpec::new(["claude"]) };
+        let given = r#"{"content":"read @secret.txt"}"#;
+        let json = spec.worded_json(given.to_owned()).await;
+        let read: serde_json::Value = serde_json::from_str(&json).expect(&json);
+        assert_eq!(read["content"], "read ＠secret.txt");
+        let prompt = spec.worded("You are ada.\n\nbob: see @secret.txt\n".to_owned()).await;
+        let (said, line) = prompt.rsplit_once("\n\n").unwrap();
+        assert_eq!(said, "You are ada.\n\nbob: see ＠secret.txt\n");
+        assert!(!line.contains("bob"), "{line}");
     }
 
     #[tokio::test]

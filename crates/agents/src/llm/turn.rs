@@ -8,6 +8,7 @@ use moothall_engine::crash;
 use moothall_kernel::compose::{OmittedCount, StoredSummary};
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::pass::PASS;
 use moothall_kernel::text::{clean, cut, for_terminal, is_empty_looking};
 use moothall_kernel::thoughts::Splitter;
 
@@ -445,7 +446,7 @@ impl<'a> Turn<'a> {
             && is_empty_looking(&words.text)
             && !is_empty_looking(&words.thoughts);
         if only_thought && self.job.may_pass {
-            return Ok(String::new());
+            return Ok(PASS.to_owned());
         }
         if only_thought {
             self.out.report(Report::OnlyThought);

@@ -46,7 +46,7 @@ use tokio::sync::broadcast;
 
 use crate::command::{Environment, is_program};
 use control::Control;
-pub(crate) use obeyed::{Places, as_plain_words};
+pub(crate) use obeyed::{Places, as_plain_json, as_plain_words};
 use panes::Run;
 use place::{HUB, TmuxServer, unavailable};
 pub use program::{Injector, NoHooks, ProcessParts, Program};

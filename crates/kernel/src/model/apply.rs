@@ -142,7 +142,12 @@ impl Conversation {
                 self.apply_permission_closed(
                     permission,
                     ts,
-                    Settlement::Answered { by: by.clone(), option: option.clone(), label },
+                    Settlement::Answered {
+                        by: by.clone(),
+                        option: option.clone(),
+                        label,
+                        at: recorded.seq,
+                    },
                 );
             }
             Event::PermissionExpired { permission } => {

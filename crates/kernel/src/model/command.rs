@@ -115,7 +115,10 @@ impl Command {
                 ClientCommand::Stop { .. }
                 | ClientCommand::Control { .. }
                 | ClientCommand::Archive { .. }
-                | ClientCommand::Delete { .. },
+                | ClientCommand::Delete { .. }
+                | ClientCommand::Gather { .. }
+                | ClientCommand::CloseGathering { .. }
+                | ClientCommand::Pass { .. },
             )
             | Command::Engine(
                 EngineCommand::Tick | EngineCommand::Obey { .. } | EngineCommand::Unhost { .. },

@@ -259,6 +259,8 @@ pub(crate) enum Settlement {
         by: ParticipantId,
         option: String,
         label: String,
+        /// The position of the answer, whose event has the person's own words.
+        at: Seq,
     },
     Expired,
     Withdrawn(WithdrawalReason),

@@ -446,12 +446,13 @@ impl Conversation {
         self.said.messages.saturating_sub(self.floor.queue.len() as u64)
     }
 
-    /// Returns the chosen option of a permission that a person answered recently.
-    pub fn answer_to(&self, permission: &PermissionId) -> Option<&str> {
+    /// Returns the chosen option of a permission that a person answered recently, and the position
+    /// of the answer, whose event has the person's own words.
+    pub fn answer_to(&self, permission: &PermissionId) -> Option<(&str, Seq)> {
         let settled =
             self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;
         match &settled.how {
-            Settlement::Answered { option, .. } => Some(option),
+            Settlement::Answered { option, at, .. } => Some((option, *at)),
             Settlement::Expired | Settlement::Withdrawn(_) | Settlement::TurnOver => None,
         }
     }

@@ -68,9 +68,12 @@ impl TalkRequest {
     /// Returns the question for people: the other session and the first words.
     pub(crate) fn question(&self) -> Question {
         let words = set_apart(&self.message);
-        // A session of another computer gets the words without a link.
         let action = match names::at_computer(self.to.as_str()) {
-            Some(_) => format!("Send a message to {}, on another computer:\n{words}", self.to),
+            Some(_) => format!(
+                "Talk to {}, on another computer, over a link if that computer allows links, and \
+                 say first:\n{words}",
+                self.to
+            ),
             None => format!("Talk to {} over a link, and say first:\n{words}", self.to),
         };
         Question::new(action, PermissionOption::allow_or_deny())

@@ -137,7 +137,7 @@ pub enum Input {
     /// The answer to [`Output::Keep`].
     Kept(Result<(), SessionError>),
     /// The answer to [`Output::Recall`].
-    Recalled(Option<String>),
+    Recalled(Option<PermissionAnswer>),
     /// The answer to [`Output::LookUp`].
     LookedUp(Option<Record>),
 }

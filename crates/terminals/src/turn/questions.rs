@@ -52,13 +52,10 @@ impl Machine {
 
     /// Gives the hook the answer that a person gave before the hook asked again. Without such an
     /// answer, asks people.
-    pub(super) fn handle_recalled_answer(&mut self, answer: Option<String>) {
+    pub(super) fn handle_recalled_answer(&mut self, answer: Option<PermissionAnswer>) {
         match self.answered() {
             Wait::Recall(hooked) => match answer {
-                Some(option) => {
-                    let given = PermissionAnswer { option, text: None };
-                    self.reply(Some(hooked.id), Reply::Permit(decided(&given)));
-                }
+                Some(given) => self.reply(Some(hooked.id), Reply::Permit(decided(&given))),
                 None => self.ask_for_hook(*hooked),
             },
             other => self.put_back(other),

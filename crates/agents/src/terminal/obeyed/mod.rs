@@ -132,23 +132,28 @@ pub(super) fn with_files(
     (filed > 0).then(|| ComposerWords { filed, ..as_words(vendor, &put, nearby) })
 }
 
-/// Writes each token wide that the program would obey, and adds a line about that.
+/// Writes each token wide that the program would obey, and adds a line about that above the tag of
+/// the turn.
 pub(super) fn as_words(vendor: Vendor, text: &str, nearby: &Nearby) -> ComposerWords {
-    let mut words = ComposerWords::with_room_for(text);
-    let mut rest = text;
-    if let Some((at, token)) = command(text, ActiveSyntax::of(vendor).commands) {
-        words.text.push_str(&text[..at]);
-        rest = words.widen(&text[at..], &token);
-    }
-    words.write(vendor, rest, nearby);
+    let mut words = ComposerWords::beginning(vendor, text, nearby);
     words.say_so();
     words
 }
 
 /// Returns a text without anything that a program would obey, for a program that finds its files in
-/// these places.
+/// these places. Adds a line about altered tokens at the end.
 pub(crate) fn as_plain_words(vendor: Vendor, text: &str, places: Places) -> String {
-    as_words(vendor, text, &Nearby::of(places)).text
+    let words = ComposerWords::beginning(vendor, text, &Nearby::of(places));
+    match words.altered.len() {
+        0 => words.text,
+        altered => format!("{}\n\n{}", words.text, written_wide(altered)),
+    }
+}
+
+/// Returns a JSON document without anything that a program would obey. Adds no line, because the
+/// document must stay one.
+pub(crate) fn as_plain_json(vendor: Vendor, json: &str, places: Places) -> String {
+    ComposerWords::beginning(vendor, json, &Nearby::of(places)).text
 }
 
 /// Returns the place and token of the first word if it turns the prompt into a command. A path and
@@ -166,6 +171,18 @@ impl ComposerWords {
     fn with_room_for(text: &str) -> Self {
         let room = String::with_capacity(text.len() + WIDE_BYTES);
         Self { text: room, altered: Vec::new(), filed: 0 }
+    }
+
+    /// Writes a whole prompt.
+    fn beginning(vendor: Vendor, text: &str, nearby: &Nearby) -> Self {
+        let mut words = Self::with_room_for(text);
+        let mut rest = text;
+        if let Some((at, token)) = command(text, ActiveSyntax::of(vendor).commands) {
+            words.text.push_str(&text[..at]);
+            rest = words.widen(&text[at..], &token);
+        }
+        words.write(vendor, rest, nearby);
+        words
     }
 
     /// Writes a text that is not the beginning of a prompt.

@@ -91,7 +91,12 @@ fn floor() -> Floor {
         OpenRequest { at: Seq(5), participant: "a".into(), request, stage }
     };
     let how = [
-        Settlement::Answered { by: "user".into(), option: "yes".into(), label: "Yes".into() },
+        Settlement::Answered {
+            by: "user".into(),
+            option: "yes".into(),
+            label: "Yes".into(),
+            at: Seq(7),
+        },
         Settlement::Expired,
         Settlement::Withdrawn(WithdrawalReason::Gone),
         Settlement::TurnOver,

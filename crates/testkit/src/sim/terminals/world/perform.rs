@@ -1,5 +1,6 @@
 //! The server's part for its machine: it looks, types, saves, and fails at it.
 
+use moothall_engine::agent::PermissionAnswer;
 use moothall_engine::ports::LogError;
 use moothall_engine::sessions::{HostFault, Key, PasteReport, SessionError};
 use moothall_kernel::ids::PermissionId;
@@ -91,8 +92,9 @@ impl SessionWorld {
         })
     }
 
-    fn recall(&self, turn: u64, permission: &PermissionId) -> Option<String> {
-        self.book.turns.get(&turn)?.answered.get(permission).cloned()
+    fn recall(&self, turn: u64, permission: &PermissionId) -> Option<PermissionAnswer> {
+        let option = self.book.turns.get(&turn)?.answered.get(permission).cloned()?;
+        Some(PermissionAnswer { option, text: None })
     }
 
     fn paste(&mut self, text: &str) -> Result<Result<(), HostFault>, Objection> {
