@@ -25,8 +25,8 @@ const PRICE_MAX: f64 = 1_000_000.0;
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
     /// The runtime: `command`, `script`, `llm` or `terminal`. Implied by `command`, `replies` or
-    /// `provider`. `remote` keeps the name for a client that connects by itself, and takes no other
-    /// key.
+    /// `provider`. `remote` reserves the name for a client that connects by itself, and takes no
+    /// other key.
     #[serde(deserialize_with = "runtimes::word")]
     pub runtime: Option<Runtime>,
     /// `false` removes an agent from the registry, whether it is configured, built in or
@@ -77,8 +77,8 @@ pub struct AgentConfig {
     pub temperature: Option<f64>,
     /// `llm`: tokens of system text, history and question together.
     pub context_tokens: Option<usize>,
-    /// `llm`: true if the model's template opens its thoughts, so that only the closing tag is
-    /// sent.
+    /// `llm`: true if the model's template already opens its thoughts, so that its answer has only
+    /// the closing tag.
     pub thinks_first: Option<bool>,
     /// `llm`, `command`, `terminal`: price of a million tokens read.
     pub price_input: Option<f64>,
@@ -92,7 +92,7 @@ pub struct AgentConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReachKey {
-    /// Their homes, and the conversations that they have joined or made.
+    /// The homes of the sessions, and the conversations that the sessions have joined or made.
     Own,
     /// All conversations.
     All,
@@ -184,7 +184,7 @@ impl AgentConfig {
         self.enabled != Some(false) && !self.is_elsewhere()
     }
 
-    /// True if the section only keeps a name for a client that runs elsewhere.
+    /// True if the section only reserves a name for a client that runs elsewhere.
     pub fn is_elsewhere(&self) -> bool {
         self.runtime == Some(Runtime::REMOTE)
     }
@@ -202,8 +202,8 @@ impl AgentConfig {
     /// which is passed to programs.
     ///
     /// # Errors
-    /// [`ConfigFault`] if the runtime is unclear or unavailable, a key is missing or belongs to
-    /// another runtime, or a value makes no sense. A missing program is not an error here: see
+    /// [`ConfigFault`] if the runtime is unclear or unavailable, a key is missing or belongs only
+    /// to other runtimes, or a value makes no sense. A missing program is not an error here: see
     /// [`crate::command::CommandSpec::check`].
     pub fn spec(&self, client: &str, bridge_url: &str) -> Result<AgentSpec, ConfigFault> {
         let entry = self.entry()?;
@@ -220,12 +220,14 @@ impl AgentConfig {
         })
     }
 
-    /// True if its participants live in sessions.
+    /// True if the participants of this agent live in sessions. False if the runtime is unclear.
     pub fn lives_in_session(&self) -> bool {
         self.entry().is_ok_and(|entry| entry.abilities.lives_in_session)
     }
 
-    /// Returns the runtime that the section names, or that one of its keys implies.
+    /// Returns the runtime that the section names, or else the one that a key of the section
+    /// implies. Fails if the section names an unavailable runtime, and if none or several are
+    /// implied.
     fn entry(&self) -> Result<&'static RuntimeEntry, ConfigFault> {
         if let Some(runtime) = &self.runtime {
             return runtimes::found(runtime).ok_or_else(no_section);
@@ -247,7 +249,8 @@ impl AgentConfig {
         }
     }
 
-    /// True if a key that belongs to certain runtimes is given.
+    /// True if the section has this key. It is false for every key that is not in the table of a
+    /// runtime, such as `summary`.
     pub(crate) fn has(&self, key: &str) -> bool {
         match key {
             "command" => self.command.is_some(),
@@ -305,8 +308,8 @@ impl AgentConfig {
         refused.map_or(Ok(()), |why| Err(ConfigFault::new("on_lost", why)))
     }
 
-    /// Rejects a variable that cannot be set, that is the server's own, or that would affect the
-    /// program that changes the user.
+    /// Rejects a variable that cannot be set, and one of the server's own. With `run_as` it also
+    /// rejects one that would affect the program that changes the user.
     pub(crate) fn check_env(&self) -> Result<(), ConfigFault> {
         for (variable, value) in &self.env {
             if variable.is_empty() || variable.contains(['=', '\0']) || value.contains('\0') {
@@ -340,6 +343,8 @@ impl AgentConfig {
         Ok(())
     }
 
+    /// Returns the configured time limit for a turn, if there is one. Fails if it is not more than
+    /// 0.
     pub(crate) fn time_limit(&self) -> Result<Option<Millis>, ConfigFault> {
         let Some(seconds) = self.timeout else { return Ok(None) };
         match Millis::from_secs_f64(seconds) {
@@ -388,6 +393,8 @@ impl AgentConfig {
 pub(crate) const NO_PROGRAM: &str =
     "This agent needs a program: command = [\"program\", \"argument\"].";
 
+/// Returns the program and its arguments. Fails if the program is missing or an argument has a NUL
+/// character.
 pub(crate) fn checked_argv(argv: &[String]) -> Result<Vec<String>, ConfigFault> {
     if argv.first().is_none_or(|program| program.trim().is_empty()) {
         return Err(ConfigFault::new("command", NO_PROGRAM));
@@ -398,7 +405,8 @@ pub(crate) fn checked_argv(argv: &[String]) -> Result<Vec<String>, ConfigFault> 
     Ok(argv.to_vec())
 }
 
-/// True if a variable makes every program that inherits it load a library or change its loading.
+/// True if the dynamic linker or the C library of every program reads this variable: it can make a
+/// program load a library, or load its libraries in another way.
 pub fn is_of_the_linker(variable: &str) -> bool {
     variable.starts_with("LD_") || variable.starts_with("DYLD_") || variable == "GLIBC_TUNABLES"
 }

@@ -1,8 +1,8 @@
-//! Agents offered without configuration: models whose key is in the environment, and programs on
-//! the search path.
+//! Agents offered without configuration: models whose key, or for Ollama whose address, is in the
+//! environment, and programs on the search path.
 //!
-//! Discovery only lists them. An agent is first started, asked and paid for when a person has
-//! invited it and it gets a turn.
+//! Discovery only lists these agents. It starts no program and sends no request: an agent works,
+//! and costs something, only after it was invited and gets a turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -53,9 +53,9 @@ const MODELS: [Model; 4] = [
     },
 ];
 
-/// Returns all agents that this environment offers; a configured agent of the same name replaces
-/// one. `variable` looks up a variable. `bridge_url` is the server's own address, which is passed
-/// to programs.
+/// Returns all agents that this environment offers. The caller replaces an offered agent by a
+/// configured one of the same name. `variable` looks up a variable. `bridge_url` is the server's
+/// own address, which is passed to programs.
 pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> Vec<AgentSpec> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     let path = set("PATH").unwrap_or_default();
@@ -64,21 +64,23 @@ pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> 
     models.chain(programs).collect()
 }
 
-/// Returns the variables that hold a key of a client, as far as it is known: any of them is enough.
+/// Returns the variables of which one is enough for a client: those for which its model is offered,
+/// or those that hold a key of its program. Empty for a client that is neither.
 pub fn key_variables(client: &str) -> &'static [&'static str] {
     let model = MODELS.iter().find(|model| model.client == client);
     let login = || Login::of(client).map_or(&[][..], |login| login.keys);
     model.map_or_else(login, |model| model.variables)
 }
 
-/// Returns the offered models, by client name.
+/// Returns the client name and the settings of each model that the environment offers.
 pub fn models(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, LlmSpec)> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     MODELS.iter().filter_map(|model| Some((model.client.to_owned(), model.spec(&set)?.1))).collect()
 }
 
 impl Model {
-    /// Returns the model, and the variable for which it is offered.
+    /// Returns the variable for which the model is offered, and the settings of the model. `None`
+    /// if no variable is set, or if the one of Ollama holds no valid address.
     fn spec(&self, set: &impl Fn(&str) -> Option<String>) -> Option<(&'static str, LlmSpec)> {
         let (variable, value) = self.variables.iter().find_map(|name| Some((*name, set(name)?)))?;
         let mut spec = LlmSpec::new(self.provider, self.model);
@@ -100,8 +102,8 @@ impl Model {
     }
 }
 
-/// Converts `OLLAMA_HOST` to a URL. The value may be a host, a port, both, or a URL. A wildcard
-/// address, on which a server listens, becomes the loopback address.
+/// Converts `OLLAMA_HOST` to a URL. The value may be `host`, `:port`, `host:port` or a URL. A
+/// wildcard address, on which a server listens, becomes the loopback address.
 fn host_url(host: &str) -> String {
     const PORT: &str = "11434";
     let host = host.trim().trim_end_matches('/');
@@ -120,8 +122,9 @@ fn host_url(host: &str) -> String {
     format!("http://{name}:{port}")
 }
 
-/// Returns the agent of an installed program: it runs for each turn, with the prompt on stdin and
-/// the answer on stdout.
+/// Returns an agent that runs the vendor's program for each turn, with the prompt on stdin and the
+/// answer on stdout. `None` if the program is not on the search path, or if it cannot run for a
+/// single turn.
 fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
     let launch = &vendor.table().launch;
     let (client, arguments) = (launch.name?, launch.once?);

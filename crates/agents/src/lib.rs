@@ -2,9 +2,9 @@
 //! providers, and programs that live in terminals.
 //!
 //! The first three do the work of a turn as one future ([`moothall_engine::run_once::Work`]). The
-//! engine decides when, and drops the future when the turn is taken away. `terminal` has tmux, the
-//! tables of each vendor's program, and the hooks by which a program reports; `moothall_terminals`
-//! decides about its turns.
+//! engine decides when that future runs, and drops it when the turn is taken away. `terminal` has
+//! tmux, the tables of each vendor's program, and the hooks by which a program reports;
+//! `moothall_terminals` decides about the turns of these programs.
 //!
 //! ```
 //! let built_in = moothall_agents::built_in(Default::default());
@@ -36,7 +36,7 @@ pub use discover::discover;
 use script::{Demo, Pace, PacedDemo};
 pub use spending::Prices;
 
-/// Returns the agents that need no configuration, in the order in which they are invited.
+/// Returns the built-in demo agents, in the order in which they are invited.
 pub fn built_in(pace: Pace) -> Vec<AgentSpec> {
     Demo::VARIANTS.iter().map(|&one| demo(one, pace)).collect()
 }

@@ -1,9 +1,9 @@
-//! The logins of known programs: the variables and files that hold them. The facts of one vendor
-//! stand in its own file (`terminal/programs`).
+//! The logins of known programs: the variables and files that hold them. The file of each vendor in
+//! `terminal/programs` has the facts.
 //!
 //! A program inherits only a few of the server's variables. A known program would lose its user's
-//! login that way, so it also gets the variables that its vendor documents, and other programs do
-//! not.
+//! login that way, so it also gets the variables that its vendor documents. An unknown program does
+//! not get them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,21 +17,23 @@ use crate::terminal::Vendor;
 /// The variables and files by which a known program logs in.
 #[derive(Debug)]
 pub struct Login {
-    /// The program's name, which is also the client's.
+    /// The program's name, which is also the name of its client.
     pub client: &'static str,
     /// Variables that hold a key or a token; any of them is a login.
     pub keys: &'static [&'static str],
-    /// Variables that say how to reach the provider, and if the login is elsewhere.
+    /// Variables that say how to reach the provider, and variables that say if the login is at a
+    /// cloud.
     pub(crate) settings: &'static [&'static str],
     /// Variables that are passed on only if another one is set: the login of a cloud, for a program
     /// configured to use that cloud.
     pub(crate) clouds: &'static [(&'static str, &'static [&'static str])],
-    /// The folder of its configuration: a variable, and the folder below the home folder if that is
-    /// unset.
+    /// The variable that names the folder of the program's configuration, and the path of this
+    /// folder below the home folder, which counts if the variable is unset.
     pub(crate) home: (&'static str, &'static str),
-    /// Files in that folder of which each is a login.
+    /// Files in that folder, each of which is a login by itself.
     pub(crate) files: &'static [&'static str],
-    /// The file of that folder in which its user may switch hooks off, and the key for it.
+    /// The file in that folder in which the user may switch the program's hooks off, and the key
+    /// that does so.
     pub(crate) hooks: Option<(&'static str, &'static str)>,
     /// The way for a person to log in.
     pub by_hand: &'static str,
@@ -100,8 +102,9 @@ impl Login {
         Vendor::VARIANTS.iter().filter_map(|vendor| vendor.table().launch.login)
     }
 
-    /// Returns the part of an environment that is passed to the program. It never holds a variable
-    /// of the server's own.
+    /// Returns the variables of an environment that the program gets in addition to the inherited
+    /// ones: those for its network, its keys and its settings, and those of each cloud that is
+    /// switched on. Empty values are left out. No variable of the server's own is among them.
     pub fn of_environment(
         &self,
         variable: impl Fn(&str) -> Option<String>,
@@ -116,8 +119,8 @@ impl Login {
         names.filter_map(|name| Some(((*name).to_owned(), set(name)?))).collect()
     }
 
-    /// Returns the first key that is set or the first file that exists, if the program is logged
-    /// in.
+    /// Returns the name of the first variable that is set and is a key or switches on a cloud, or
+    /// else the path of the first login file that exists. `None` if the program is not logged in.
     pub fn find_login(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let key = self
             .keys
@@ -135,15 +138,17 @@ impl Login {
             .map(|file| file.display().to_string())
     }
 
-    /// Returns the folder of its own configuration.
+    /// Returns the folder of the program's configuration. `None` if neither its variable nor `HOME`
+    /// is set.
     fn folder(&self, variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let (home_variable, usual) = self.home;
         set(home_variable).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))
     }
 
-    /// Returns the file in which the program's user, or the project in this folder, has switched
-    /// hooks off, and the key for it. Its sessions cannot report then.
+    /// Returns the settings file that switches hooks off, and the key that does so. The first such
+    /// file counts, of the user's file and then those of the project in the folder `project`. With
+    /// hooks off, the program's sessions cannot report.
     pub fn hooks_off(
         &self,
         variable: impl Fn(&str) -> Option<String>,

@@ -1,10 +1,10 @@
 //! Programs that run as another user than the server: `run_as` of an agent.
 //!
 //! A program of the server's own user can read everything the server keeps: the start-up
-//! credential, the log, other sessions' secrets. Another user cannot. `setpriv` (util-linux) makes
-//! the change: it drops all capabilities with the user, and blocks programs such as `sudo` from
-//! regaining them. A server without the right to change users refuses to start the program, and
-//! never runs it as itself.
+//! credential, the log, other sessions' secrets. A program of another user cannot. `setpriv`
+//! (util-linux) makes the change: it drops all capabilities with the user, and blocks programs such
+//! as `sudo` from regaining them. A server without the right to change users refuses to start the
+//! program, and does not run it as its own user instead.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,8 @@ const RIGHTS: [(u32, &str); 4] =
 /// its terminal becomes that user's.
 const RIGHTS_IN_TERMINALS: [(u32, &str); 2] = [(0, "CAP_CHOWN"), (1, "CAP_DAC_OVERRIDE")];
 
-/// The folder from which the programs that change the user are looked up.
+/// The folder for the look-up of the programs that change the user. It has no effect: they are
+/// looked up on the search path.
 const SYSTEM: &str = "/";
 
 /// Variables that name folders and files of the server's own user.
@@ -63,7 +64,7 @@ impl Account {
     /// Returns the account of this name, even if programs cannot be started as it from here.
     ///
     /// # Errors
-    /// A sentence for people: the user does not exist or is root.
+    /// A sentence for people: the user does not exist, is root, or cannot be looked up.
     pub fn find(name: &str) -> Result<Self, String> {
         let unknown = |why: String| format!("The user {name:?} of run_as {why}.");
         let user = User::from_name(name)
@@ -88,7 +89,8 @@ impl Account {
     /// Returns the account of this name if programs may be started as it from here.
     ///
     /// # Errors
-    /// As for [`Account::find`], or the server lacks the right.
+    /// As for [`Account::find`]. For another user than the server's own also: the server lacks the
+    /// right, or `setpriv` or `env` is missing.
     pub fn of(name: &str) -> Result<Self, String> {
         Self::find(name)?.allowed(&RIGHTS)
     }
@@ -101,8 +103,9 @@ impl Account {
         Self::find(name)?.allowed(&[&RIGHTS[..], &RIGHTS_IN_TERMINALS].concat())
     }
 
-    /// Returns the account if programs can be started as it: it is the server's own user, or the
-    /// server is root or has these rights, and the programs that change the user are installed.
+    /// Returns the account if programs can be started as it. They can always be started as the
+    /// server's own user. For another user, the server needs these capabilities, and the programs
+    /// that change the user must be installed.
     fn allowed(self, rights: &[(u32, &str)]) -> Result<Self, String> {
         if !self.is_own {
             may_change(&std::fs::read_to_string("/proc/self/status").unwrap_or_default(), rights)
@@ -133,13 +136,13 @@ impl Account {
         self.group
     }
 
-    /// True if it is the server's own user, so that the user need not be changed.
+    /// True if the account is the server's own user, so that the user need not be changed.
     pub fn is_own(&self) -> bool {
         self.is_own
     }
 
     /// Returns the words before a program that make it run as this user, without the server's
-    /// rights.
+    /// rights. There are none for the server's own user.
     ///
     /// # Errors
     /// A sentence for people if `setpriv` or `env` is not installed.
@@ -187,8 +190,10 @@ impl Account {
         if self.is_own { &[] } else { &PLACES }
     }
 
-    /// Returns the variables of a program: the server user's places are removed, and its home, name
-    /// and shell are those of this user.
+    /// Returns the variables of a program that runs as this account: the inherited ones, overridden
+    /// by the configured ones. If the account is another user than the server's, the server user's
+    /// places are removed from the inherited ones, and home, name and shell are those of the
+    /// account.
     pub(crate) fn variables(
         &self,
         inherited: BTreeMap<String, String>,
@@ -219,8 +224,9 @@ impl Account {
     }
 }
 
-/// Checks that this process has these capabilities, as Linux reports them; otherwise returns the
-/// missing ones.
+/// Checks that this process has these capabilities. `status` is the text of `/proc/self/status`.
+/// The error names the missing capabilities. If the text lists no capabilities, as on a system
+/// other than Linux, the process must be root.
 fn may_change(status: &str, rights: &[(u32, &str)]) -> Result<(), String> {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let Some(effective) = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())

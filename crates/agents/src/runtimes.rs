@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::config::{AgentConfig, ConfigFault};
 
-/// All runtimes. The first one that lists a key is its owner.
+/// All runtimes. An error about a key names the first runtime that lists it.
 pub(crate) static ALL: [&RuntimeEntry; 4] = [
     &crate::command::RUNTIME,
     &crate::terminal::RUNTIME,
@@ -29,21 +29,23 @@ pub(crate) struct RuntimeEntry {
     pub(crate) implied_by: Option<&'static str>,
     /// The keys of a section that belong to this runtime.
     pub(crate) keys: &'static [&'static str],
-    /// Returns the reason for which turns cannot be treated like this after a restart, if any.
+    /// Returns the reason why this runtime does not accept a rule for lost turns; `None` if it
+    /// accepts the rule.
     pub(crate) refuses_on_lost: fn(OnLost) -> Option<&'static str>,
-    /// Makes the agent of a section, given its client name and the server's own address, which is
-    /// passed to programs.
+    /// Makes the agent of a section. The texts are its client name, and the server's own address,
+    /// which is passed to programs.
     pub(crate) build: fn(&AgentConfig, &str, &str) -> AgentResult,
     /// Describes the agent of a section in one sentence.
     pub(crate) describe: fn(&AgentConfig) -> String,
 }
 
-/// Returns the entry of a runtime; `None` for one without sections.
+/// Returns the entry of a runtime. `None` for a runtime that is not in [`ALL`], such as `remote`.
 pub(crate) fn found(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
     ALL.iter().copied().find(|entry| entry.runtime == *runtime)
 }
 
-/// Reads the name of a known runtime. `remote` counts too: its section only keeps a name.
+/// Reads the name of a runtime in [`ALL`], or `remote`, whose section only reserves a name. Fails
+/// for any other word.
 pub(crate) fn word<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Runtime>, D::Error> {

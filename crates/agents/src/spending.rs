@@ -1,7 +1,7 @@
 //! Tokens and cost of programs, as they report them, and the prices of their tokens.
 //!
-//! The numbers are the program's own word. A number that cannot be right is left out with a
-//! warning, so that it stays unknown and charges no budget.
+//! The numbers are the program's own word. A number that cannot be right is not counted, with a
+//! warning: a count of tokens becomes 0, and a cost becomes unknown, so that the prices decide.
 
 use moothall_kernel::event::Usage;
 use serde::{Deserialize, Serialize};
@@ -18,9 +18,10 @@ const COST_MAX: f64 = 100_000.0;
 pub struct Prices {
     /// Tokens that the model read.
     pub input: Option<f64>,
-    /// Tokens that it read from its provider's cache; as much as other input if unset.
+    /// Tokens that the model read from its provider's cache. If unset, their price is that of
+    /// `input`.
     pub cached: Option<f64>,
-    /// Tokens that it wrote.
+    /// Tokens that the model wrote.
     pub output: Option<f64>,
 }
 
@@ -38,8 +39,9 @@ pub(crate) struct ReportedUsage {
 }
 
 impl Prices {
-    /// Returns the usage with its cost: the cost that the program reports, or else the prices of
-    /// the tokens. A price of a million tokens in units is that of a token in millionths.
+    /// Returns the usage with its cost: the cost that the program reports, or else the sum of the
+    /// prices of its tokens. The price of a million tokens in units of the currency is the price of
+    /// one token in millionths of it.
     pub(crate) fn usage_of(&self, used: &ReportedUsage) -> Usage {
         let price = |price: Option<f64>| price.unwrap_or_default();
         let fresh = used.input.saturating_sub(used.cached) as f64;
@@ -56,7 +58,7 @@ impl Prices {
 }
 
 impl ReportedUsage {
-    /// Returns the sum of both. A cost that only one of them reports is not that of the sum.
+    /// Returns the sum of both. The sum has a cost only if both have one.
     pub(crate) fn with(self, more: Self) -> Self {
         Self {
             input: self.input.saturating_add(more.input),
@@ -75,6 +77,8 @@ pub(crate) fn tokens(report: &Value, fields: &[&str]) -> u64 {
     fields.iter().map(|field| count(report, field)).fold(0, u64::saturating_add)
 }
 
+/// Returns one count of tokens; 0 with a warning if the value is impossible, and 0 if it is
+/// missing.
 fn count(report: &Value, field: &str) -> u64 {
     let Some(value) = report.get(field).filter(|value| !value.is_null()) else { return 0 };
     match value.as_u64().filter(|count| *count <= TOKENS_MAX) {

@@ -40,7 +40,9 @@ pub fn non_empty(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// Returns the sessions, and the programs that can be started.
+/// Returns the sessions of this computer, of the named one, or of `all` computers. Adds the
+/// programs that can be started here, and the computers that did not tell their sessions, with the
+/// reason.
 pub async fn list(door: &Door, ended: bool, computer: Option<&str>) -> ApiResult<SessionList> {
     let programs = door.programs()?.into_iter().map(ProgramEntry::from);
     let listed = door.sessions_on(computer, ended).await?;
@@ -64,7 +66,8 @@ pub async fn list(door: &Door, ended: bool, computer: Option<&str>) -> ApiResult
     Ok(SessionList { sessions, programs: programs.collect(), silent })
 }
 
-/// Returns the folders in which a program could be started.
+/// Returns the folders inside a folder, and those in which sessions worked, so that a person can
+/// choose the folder of a new program.
 pub async fn folders(door: &Door, client: String, path: Option<String>) -> ApiResult<FolderAnswer> {
     let folder = PathBuf::from(non_empty(path).unwrap_or_default());
     if client.is_empty() {
@@ -90,7 +93,7 @@ pub async fn session(door: &Door, status: &Status) -> ApiResult<SessionEntry> {
     Ok(entry)
 }
 
-/// Reads the request for a new program.
+/// Reads the request for a session: a program to start, or with `adopt` one that already runs.
 pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResult<NewProgram> {
     let NewSession { client, cwd, args, name, adopt, thread, from } = new;
     let by = door.asker(request::named(from.as_deref())?)?;
@@ -123,8 +126,8 @@ impl Inbound for NewSession {
     }
 }
 
-/// Reads a working folder: the absolute path of an existing folder. Empty if none was given, for
-/// the program's default.
+/// Reads a working folder: the absolute path of an existing folder. Without one, returns an empty
+/// path, which stands for the program's default.
 pub async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
     let Some(text) = given.filter(|text| !text.is_empty()) else { return Ok(PathBuf::new()) };
     let path = Path::new(text);
@@ -135,8 +138,9 @@ pub async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
     })
 }
 
-/// Sends a message to a session, once per key. Returns the conversation with the message or with
-/// the question whether it may be sent.
+/// Sends a message to a session. A repetition with the same key has no further effect. Returns the
+/// conversation, and in it either the message, or the permission for which a person was asked
+/// first.
 pub async fn send(
     door: &Door,
     words: NewWords,
@@ -167,7 +171,7 @@ pub fn entry(door: &Door, link: &Link) -> LinkEntry {
     LinkEntry { waits_for: link.waits_for.iter().map(|id| door.name_of(id)).collect(), ..entry }
 }
 
-/// Returns the links of all sessions or of one, with those that wait.
+/// Returns the open links and the waiting ones, of all sessions or of one.
 pub async fn links(door: &Door, word: Option<&str>) -> ApiResult<LinkList> {
     let (links, waiting) = (door.links(word).await?, door.waiting_links(word).await?);
     let entries = |links: &[Link]| links.iter().map(|link| entry(door, link)).collect();
@@ -186,7 +190,7 @@ pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink
     let members =
         new.members.into_iter().map(|given| member(door, given)).collect::<ApiResult<Vec<_>>>()?;
     let title = non_empty(new.title);
-    // Check here as well: an existing link keeps its title, so this one would never be checked.
+    // An existing link is reused with its own title. The engine would not check this one then.
     let checked = title.as_deref().map(decide::title).transpose();
     checked.map_err(|why| HallError::Rejected(Box::new(why)))?;
     Ok(NewLink { members, elsewhere: Vec::new(), title, by, exchanges_max })
@@ -225,8 +229,8 @@ impl Inbound for wire::NewLink {
     }
 }
 
-/// Converts a member of a new link. Returns an error if its session does not exist for the caller,
-/// or its number is 0.
+/// Converts a member of a new link. Rejects a session that does not exist for the caller, and the
+/// number 0.
 fn member(door: &Door, given: NewLinkMember) -> ApiResult<Member> {
     let NewLinkMember { session, name, number, role } = given;
     let (session, computer) = door.member(&required("session", session)?)?;

@@ -94,14 +94,14 @@ fn of_floor(control: &mut NewControl) -> ApiResult<Vec<Control>> {
     Ok(controls)
 }
 
-/// Converts the controls of the policy. A policy given as an object replaces all settings, one
-/// given by name keeps them. The settings in an object of an unproven caller are a change of their
-/// own. `confirm` counts only if it is true.
+/// Converts the controls of the policy and of chats, and `confirm`, which counts only if it is
+/// true. A policy that is an object replaces all settings, and a name alone keeps them. If an
+/// unproven caller sends an object, only the name is taken from it, and its settings become a
+/// separate change.
 fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec<Control>> {
     let mut controls = Vec::new();
     if let Some(given) = control.policy {
         let policy = Policy::from_json(&given, defaults).map_err(|fault| policy_refused(&fault))?;
-        // A name alone keeps the settings. An object replaces them.
         controls.push(if given.is_string() {
             Control::PolicyNamed(policy.name)
         } else {
@@ -116,7 +116,7 @@ fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec
     Ok(controls)
 }
 
-/// Lists the keys that request a change. `confirm` alone does not.
+/// Joins the keys that request a change. `confirm` alone requests none.
 fn asking(keys: &[&str]) -> String {
     let asks: Vec<&str> = keys.iter().copied().filter(|key| *key != "confirm").collect();
     asks.join(", ")
@@ -221,7 +221,7 @@ fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
     }
 }
 
-/// Reads `archive` or `unarchive`, which must be the only key.
+/// Reads `archive` or `unarchive`, which must be the only key. Returns `None` if both are absent.
 fn archive(
     entries: &Map<String, Value>,
     control: &NewControl,
@@ -238,8 +238,8 @@ fn archive(
     Ok(Some(ClientCommand::Archive { on, by: by.clone() }))
 }
 
-/// Returns the settings beside a policy's name as a change of their own, for an unproven caller.
-/// Such a caller's policy keeps the settings in force.
+/// Returns the settings in the policy object of an unproven caller as a separate change. The kernel
+/// takes only the name from the policy of such a caller, and checks each change of a setting.
 fn settings_beside_name(by: &Actor, policy: &Value) -> Option<Control> {
     let given = policy.as_object().filter(|_| !by.proven)?;
     let beside = given.iter().filter(|(key, _)| !matches!(key.as_str(), "name" | "reply_strategy"));
@@ -303,8 +303,8 @@ fn targets(key: &str, given: Targets) -> ApiResult<Vec<String>> {
     if given.targets.is_empty() { Err(no_targets(key)) } else { Ok(given.targets) }
 }
 
-/// Converts an invitation. If the profile names a session, that session is invited; otherwise the
-/// participant of `participant_id`, with the facts that the server has about it.
+/// Converts an invitation. If the profile names a session, that session is invited. Otherwise the
+/// participant in `participant_id` is invited, with the facts that the server has about its client.
 async fn invite(door: &Door, stream: &StreamId, given: NewInvite) -> ApiResult<Control> {
     let NewInvite { participant_id: id, profile: given, reach } = given;
     let reach = reach.as_deref().map(terminal_reach).transpose()?;
@@ -323,7 +323,8 @@ fn terminal_reach(word: &str) -> ApiResult<TerminalReach> {
     word.parse().map_err(|_| refused("'reach' must be \"writers\" or \"drivers\"."))
 }
 
-/// Invites a session under its own name and profile, unless the request gives others.
+/// Returns the invitation of a session under its own name and profile, or under those that the
+/// request gives.
 fn invite_session(id: Option<String>, own: Invite, given: WireProfile) -> ApiResult<Control> {
     let participant = match id {
         Some(id) => participant_id("invite", Some(id))?,
@@ -333,6 +334,8 @@ fn invite_session(id: Option<String>, own: Invite, given: WireProfile) -> ApiRes
     Ok(Control::Invite(Invite { participant, profile, ..own }))
 }
 
+/// Reads the profile of an invitation, which must be an object. Without one, returns an empty
+/// profile. `id` is for the error.
 fn profile(id: &str, given: Option<&Value>) -> ApiResult<WireProfile> {
     match given {
         None => Ok(WireProfile::default()),
@@ -342,8 +345,8 @@ fn profile(id: &str, given: Option<&Value>) -> ApiResult<WireProfile> {
     }
 }
 
-/// Returns the registry's facts about the client. A later invite without a client uses the stored
-/// one.
+/// Returns the registry's facts about the client in the request. Without one, returns the facts
+/// about the client that the participant has already, or those of an external agent.
 async fn facts(
     door: &Door,
     stream: &StreamId,

@@ -39,7 +39,8 @@ impl Wake for WakeFlag {
     }
 }
 
-/// Runs a future. If it wakes itself, it is polled again before its task yields.
+/// Runs a future. If it wakes itself during a poll, it is polled again at once, at most [`TIMES`]
+/// times in a row.
 pub async fn eager<F: Future>(mut wanted: Pin<&mut F>) -> F::Output {
     let flag = Arc::new(WakeFlag { state: AtomicU8::new(RESTING), task: AtomicWaker::new() });
     let waker = Waker::from(flag.clone());

@@ -199,7 +199,7 @@ pub struct RefusalNote(pub String);
 #[derive(Clone)]
 struct ForAgents(ErrorDetail);
 
-/// Returns a response, with its error worded for an agent if its reader is one.
+/// Returns a response. If the reader is an agent over HTTP, the error in it is reworded for agents.
 pub fn reword_for_reader(mut response: Response, reader: Reader) -> Response {
     let for_agents = response.extensions_mut().remove::<ForAgents>();
     match for_agents.filter(|_| reader == Reader::HttpAgent) {
@@ -328,7 +328,7 @@ impl ApiError {
         error
     }
 
-    /// Converts an error of the door about a request to this stream.
+    /// Converts an error of the door about a request to this thread.
     pub fn at_door(error: AccessError, stream: &StreamId) -> Self {
         match error {
             AccessError::Hall(error) => Self::of_hall(error, Some(stream)),
@@ -336,7 +336,7 @@ impl ApiError {
         }
     }
 
-    /// Converts an error of the engine about a request to this stream.
+    /// Converts an error of the engine. `stream` is the thread of the request, if it has one.
     pub fn of_hall(error: HallError, stream: Option<&StreamId>) -> Self {
         let text = error.to_string();
         let answer = match error {

@@ -1,4 +1,4 @@
-//! Explanations as wire types: the door folds them from the log.
+//! Explanations of turns, reworded for a reader, and previews of drafts as wire types.
 
 use moothall_engine::door::{Action, Door, Explanation, NoAgentAsked as Unasked};
 use moothall_kernel::Conversation;
@@ -11,11 +11,12 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::next_steps::Reader;
 use crate::wire::{ForecastEntry, NoAgentAsked, Preview};
 
-/// Explains the turns of a thread, or only those about one message, with the next steps of this
-/// reader.
+/// Explains the turns of a thread, or only the turns about one message. The next steps in the
+/// explanation are reworded for `reader`.
 ///
 /// # Errors
-/// [`ApiError`] if the thread cannot be read, or the viewer sees no such event.
+/// [`ApiError`] if the thread cannot be read, or if the viewer sees no event with the id in
+/// `message`.
 pub async fn explain(
     door: &Door,
     action: Action,
@@ -34,7 +35,8 @@ pub fn no_event() -> ApiError {
     ApiError::plain(Code::UnknownEvent)
 }
 
-/// Converts the preview of a draft to a wire type.
+/// Converts the preview of a draft to a wire type. `body` is the draft's text. The next steps in
+/// the preview are reworded for `reader`.
 pub fn of_draft(
     state: &Conversation,
     preview: &preview::Preview,

@@ -21,7 +21,7 @@ const BEATS: u32 = 3;
 const BEAT_SECONDS: f64 = 60.0;
 /// Default number of seconds for a last word.
 const LAST_WORD_SECONDS: f64 = 20.0;
-/// Rounds of inhale, hold and exhale, by name.
+/// Named breaths: the numbers of rounds of inhale, hold and exhale.
 const BREATHS: [(&str, [u32; 3]); 3] =
     [("minimal", [1, 1, 1]), ("standard", [2, 2, 2]), ("extended", [2, 3, 2])];
 /// Maximum number of members.
@@ -31,7 +31,10 @@ fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidField, message)
 }
 
-/// Begins a gathering.
+/// Begins a gathering of 3 to 200 members. Fields that are missing get the defaults of this module.
+///
+/// # Errors
+/// [`ApiError`] for a field that cannot be read, and of the door.
 pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult<GatheringAnswer> {
     if !(3..=MEMBERS_MAX).contains(&new.participants.len()) {
         return Err(no_members());
@@ -74,8 +77,8 @@ fn no_members() -> ApiError {
     )
 }
 
-/// Reads a breath: its name, or its rounds of inhale, hold and exhale. Without one, the second of
-/// [`BREATHS`] is used.
+/// Reads a breath: its name, or its numbers of rounds of inhale, hold and exhale. Without a breath,
+/// returns the second of [`BREATHS`].
 fn breath(given: Option<&Value>) -> ApiResult<[u32; 3]> {
     let no_breath = || {
         let names = BREATHS.map(|(name, _)| format!("\"{name}\"")).join(", ");
@@ -105,8 +108,9 @@ fn seconds(field: &str, given: f64) -> ApiResult<Millis> {
     Err(invalid(format!("'{field}' takes a number of seconds.")))
 }
 
-/// Converts a member of a gathering. Rejects a number of 0, another computer, an unknown role or
-/// kind, and fields that belong to another kind.
+/// Converts a member of a gathering. Rejects a missing name, a number of 0, another computer, an
+/// unknown role or kind, a missing session or client, a folder that does not exist, and a field
+/// that is only for another kind.
 async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
     let name = required("name", given.name.clone())?;
     let about = |what: &str| invalid(format!("{name}: {what}"));

@@ -1,5 +1,5 @@
-//! Answers to messages that a guard, a Stop or a cancelled turn keeps from agents. (Rulings 5, 16
-//! and 41.)
+//! Answers to messages that a guard, a Stop or a cancelled turn withholds from agents. (Rulings 5,
+//! 16 and 41.)
 
 use moothall_engine::access::Caller;
 use moothall_engine::hall::{Answer, HallError};
@@ -13,12 +13,13 @@ use crate::error::{ApiError, ApiResult};
 pub struct PostOutcome {
     /// The committed event. `None` if the message was held back or changed nothing.
     pub event: Option<RecordedEvent>,
-    /// `held`, `stopped` or `late`, and for people the next step.
+    /// `held`, `stopped` or `late`. For `held`, callers that are not sessions may also get the next
+    /// step.
     pub warnings: Vec<String>,
 }
 
-/// Converts the answer of a command. A message that was held back is kept, and counts as success,
-/// because clients of other makers stop on an error.
+/// Converts the answer of a command. A message that was held back is in the trace, and its request
+/// counts as a success, because clients of other makers stop on an error.
 ///
 /// # Errors
 /// [`ApiError`] if the command was rejected for another reason.
@@ -29,7 +30,8 @@ pub fn post_outcome(
 ) -> ApiResult<PostOutcome> {
     match answer {
         Ok(answer) => {
-            // A repeated request returns the kept event: answer as the first time.
+            // A repeated request returns the event of the trace, but gets the same answer as the
+            // first one.
             if let Some(word) = answer.event.as_ref().and_then(|kept| kept.event.held_back()) {
                 return Ok(PostOutcome { event: None, warnings: vec![word.into()] });
             }
@@ -43,8 +45,8 @@ pub fn post_outcome(
     }
 }
 
-/// Warns the sender of a message that asked no agent, because a guard holds and the sender is
-/// unproven. The command is for people only, so a session's program does not get it.
+/// Returns the warnings for the sender of a message that asked no agent, because a guard holds and
+/// the sender is unproven. The next step is a command for people, so a session does not get it.
 fn asks_nobody(recorded: &RecordedEvent, caller: &Caller, stream: &StreamId) -> Vec<String> {
     let Event::Posted(posted) = &recorded.event else { return Vec::new() };
     if !posted.is_held_for_proof() {

@@ -61,6 +61,7 @@ impl Strict<'_> {
         E::custom(message)
     }
 
+    /// Returns the rule for the next level of nesting. Rejects a level beyond [`DEPTH_MAX`].
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth == DEPTH_MAX {
             return Err(self.refuse(
@@ -161,7 +162,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-/// Returns a value as text, with the keys of each object sorted. Equal values give equal texts.
+/// Returns a value as JSON text, with the keys of each object sorted. Equal values have equal
+/// texts.
 pub fn canonical(value: &Value) -> String {
     match value {
         Value::Object(object) => {

@@ -32,7 +32,7 @@ impl SurfaceMetrics {
         self.readers.load(Ordering::Relaxed)
     }
 
-    /// Counts a reader that was too slow and has to read again.
+    /// Counts a reader of an event stream that was too slow and has to read again.
     pub fn resync(&self) {
         self.resyncs.fetch_add(1, Ordering::Relaxed);
     }
@@ -62,12 +62,13 @@ impl SurfaceMetrics {
         self.stalls.load(Ordering::Relaxed)
     }
 
-    /// Counts a connection that was closed for lack of a slot or to make room.
+    /// Counts a connection that was refused or evicted, because of the slots, the bytes or the file
+    /// descriptors.
     pub fn sent_away(&self) {
         self.sent_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of connections closed for lack of slots.
+    /// Returns the number of connections that were refused or evicted.
     pub fn sendings_away(&self) -> u64 {
         self.sent_away.load(Ordering::Relaxed)
     }

@@ -67,8 +67,8 @@ impl Reader {
         if caller.is_agent() { Self::HttpAgent } else { Self::Http }
     }
 
-    /// Rewrites a message for this reader. Drops a clause with a next step that the reader cannot
-    /// take, and adds a hint to ask a person.
+    /// Rewrites a message for this reader. Drops each clause with a next step that the reader
+    /// cannot take. If any was dropped, adds a hint to ask a person.
     pub fn reword(self, message: &str) -> String {
         let (mut reworded, mut is_whole) = (String::new(), true);
         for clause in clauses(message) {
@@ -96,7 +96,8 @@ impl Reader {
         Some(pieces.collect::<Option<Vec<_>>>()?.join("`"))
     }
 
-    /// Returns the code in backticks as this reader can run it. `None` if it cannot.
+    /// Returns the code in backticks in the form that this reader can run. Returns `None` if the
+    /// code is a path or a command that the reader cannot run.
     fn named(self, code: &str) -> Option<String> {
         let (way, named) = find(code).unzip();
         let filled = |name: &str| name.replacen("{}", named.unwrap_or_default(), 1);

@@ -105,8 +105,8 @@ impl Open for NewEvent {
     }
 }
 
-/// Rejects fields that a client would use to hide its message from others. Ignoring them would show
-/// it to all.
+/// Rejects fields that a client would use to hide its message from others. If such a field were
+/// ignored, all participants would read the message.
 fn refuse_hiding(key: &str) -> ApiResult<()> {
     const FIELDS: [&str; 17] = [
         "audience",
@@ -160,7 +160,7 @@ fn checked(tags: Vec<String>) -> ApiResult<Vec<String>> {
     }
 }
 
-/// Finds the earlier message that an event replies to.
+/// Returns the earlier event that a message replies to, or `None` without `reply_to`.
 pub(crate) async fn cause(
     door: &Door,
     stream: &StreamId,
@@ -188,6 +188,7 @@ fn message_words(content: &Value) -> ApiResult<String> {
     }
 }
 
+/// Reads the new name of a thread. Null stands for an empty name.
 fn new_name(content: &Value) -> ApiResult<String> {
     match content {
         Value::Null => Ok(String::new()),
@@ -225,8 +226,8 @@ fn no_pass() -> ApiError {
     ApiError::new(Code::InvalidField, format!("{}.", NewPass::TAKES))
 }
 
-/// Returns the error for an event type of the server, with the request that has the same effect if
-/// there is one.
+/// Returns the error for an event type that only the server creates. Names the request that has the
+/// same effect, if there is one.
 fn server_type(kind: &str) -> ApiError {
     let way = match kind {
         "thread.created" => " `POST /threads` creates a thread.",
@@ -240,6 +241,7 @@ fn server_type(kind: &str) -> ApiError {
     )
 }
 
+/// Reads an event type of the client's own. Rejects the server's types.
 fn own_kind(word: &str) -> ApiResult<OwnKind> {
     OwnKind::parse(word).map_err(|fault| match fault {
         KindFault::OfServer => server_type(word),

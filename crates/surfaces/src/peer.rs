@@ -1,12 +1,12 @@
 //! The owner of the process at the other end of a local connection.
 //!
-//! The system knows the owner of every socket. It is asked once for each connection, with the
-//! addresses as the client sees them. `docs/security.md` gives the reasons.
+//! The system knows the owner of every socket. The server asks it once for each connection, with
+//! the addresses as the client sees them. `docs/security.md` gives the reasons.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 
-/// The client's user, as far as the system says.
+/// The user whose process is the client, as far as the system knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// The user who runs this server, or root, who can do everything as that user anyway. Also used
@@ -63,10 +63,10 @@ pub fn ask(client: SocketAddr, server: SocketAddr) -> Peer {
     judge(own_user(), system::socket(client, server))
 }
 
-/// Asks about a connection of this process to itself, to find out if the system answers.
+/// Asks the system about a connection of this process to itself, to find out if the system answers.
 ///
 /// # Errors
-/// The reason why it does not.
+/// The reason why the system does not answer.
 pub fn try_to_ask() -> Result<(), UnknownPeer> {
     let any = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), (Ipv6Addr::LOCALHOST, 0).into()];
     let asked = TcpListener::bind(&any[..]).and_then(|listener| {
@@ -80,6 +80,8 @@ pub fn try_to_ask() -> Result<(), UnknownPeer> {
     }
 }
 
+/// Returns the client's user. A socket without a process comes first, because the system reports
+/// root as its owner.
 fn judge(own: u32, socket: Result<SocketOwner, UnknownPeer>) -> Peer {
     match socket {
         Err(why) => Peer::Unknown(why),
@@ -113,8 +115,8 @@ mod system {
     /// The cookie that matches any socket with these addresses.
     const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
-    /// Returns the client's socket. The answer is ready once the request is sent, so this never
-    /// blocks.
+    /// Returns the owner of the client's socket. The answer is ready as soon as the request is
+    /// sent, so this never blocks.
     pub(super) fn socket(
         client: SocketAddr,
         server: SocketAddr,

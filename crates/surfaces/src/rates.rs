@@ -1,5 +1,5 @@
-//! Rate limits of principals, threads and addresses. Most apply in token mode only. They are
-//! checked before a request is decided, so a refusal is cheap.
+//! Rate limits of principals, threads and addresses. Most apply in token mode only. A request is
+//! charged before it is decided, so a refusal is cheap.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,7 +18,8 @@ use tokio::time::Instant;
 use crate::error::{ApiError, ApiResult};
 use crate::slots::grouped;
 
-/// Limits of one principal, thread or address. Zero means unlimited, except for connections.
+/// Limits of one principal, thread or address. Zero means unlimited, with two exceptions: with zero
+/// connections per address, every remote connection is refused, and a burst of zero counts as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Writing requests of a principal, per second.
@@ -54,7 +55,7 @@ impl Default for Limits {
 
 /// Default number of messages that a task's agents may exchange before a person has to reply.
 const TASK_EXCHANGES: NonZeroU32 = NonZeroU32::new(TASK_EXCHANGES_MAX).expect("not zero");
-/// Number of entries from which paid-up and expired ones are dropped.
+/// Number of entries at which a table first drops its paid-up or expired ones.
 const KEYS_MIN: usize = 1024;
 /// Cost of a repeated request: it changes nothing, but is looked up.
 const REPEAT_COST: f64 = 0.1;
@@ -107,8 +108,9 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Rates {
-    /// Creates counters with these limits. Operators are exempt. In local mode only connections are
-    /// limited, because all callers belong to one person.
+    /// Creates counters with these limits. In local mode, only connections and the messages of
+    /// tasks are limited, because all callers belong to one person. In token mode, operators are
+    /// exempt from the limits of principals and threads.
     pub fn new(mode: Mode, limits: Limits) -> Self {
         Self(Arc::new(Counts {
             on: mode == Mode::Token,
@@ -134,7 +136,8 @@ impl Rates {
         of(&self.0.limits.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the name of the caller's principal if the caller is limited.
+    /// Returns the name of the caller's principal if the caller is limited: in token mode, unless
+    /// it is an operator.
     fn limited(&self, caller: &Caller) -> Option<String> {
         let operator = caller.must_prove(Scope::ServerAdmin).is_ok();
         caller
@@ -143,8 +146,8 @@ impl Rates {
             .map(|principal| principal.id.to_string())
     }
 
-    /// Charges a writing request. A request repeated with its key is charged in full once, and then
-    /// a tenth for each repetition.
+    /// Charges a writing request. The first request with a key is charged in full. A repetition
+    /// within ten minutes of the last request with the key is charged a tenth.
     ///
     /// # Errors
     /// `rate_limited`.
@@ -155,9 +158,10 @@ impl Rates {
         let repeated =
             lock(&self.0.charged).get(&place).is_some_and(|at| now - *at < REPEATED_WITHIN);
         self.0.writes.take(who, if repeated { REPEAT_COST } else { 1.0 })?;
-        // The charge comes first: the retry of a rejected request counts as a first request.
+        // A rejected request returns above, so its key is not noted, and its retry is charged in
+        // full.
         let mut charged = lock(&self.0.charged);
-        // At powers of two only, so that inserts stay cheap on average.
+        // Only at powers of two, so that inserts stay cheap on average.
         if charged.len() >= KEYS_MIN && charged.len().is_power_of_two() {
             charged.retain(|_, at| now - *at < REPEATED_WITHIN);
         }
@@ -192,23 +196,24 @@ impl Rates {
         self.0.invites.take(stream.clone(), f64::from(cost))
     }
 
-    /// Counts a wrong key against its address. Returns `rate_limited` once the address has sent too
-    /// many. Called only after the key was looked up, so that wrong keys never delay a good key
-    /// from the same address.
+    /// Counts a wrong key against its address, in token mode only. Returns `rate_limited` if the
+    /// address has sent too many. Called only after the key was looked up, so that wrong keys never
+    /// delay a good key from the same address.
     pub fn wrong_key(&self, address: Option<IpAddr>) -> Option<ApiError> {
         let address = address.filter(|_| self.0.on)?;
         self.0.logins.take(grouped(address), 1.0).err()
     }
 
-    /// Returns the error for a request with a wrong key.
+    /// Counts a wrong key, and returns the error for its request: `rate_limited` if the address has
+    /// sent too many, and otherwise `unauthenticated`.
     pub fn refuse_key(&self, address: Option<IpAddr>) -> ApiError {
         self.wrong_key(address).unwrap_or_else(ApiError::unauthenticated)
     }
 
-    /// Counts a connection that ended without a key.
+    /// Counts a WebSocket that ended before its client sent a good key.
     pub fn ended_keyless(&self, address: Option<IpAddr>) {
-        // Beyond the burst, debt is not counted: other clients of the address would have to wait
-        // for it.
+        // An error means that the burst is used up, and adds no debt. Otherwise other clients of
+        // the address would have to wait for it.
         let _ = address.map(|address| self.0.keyless.take(grouped(address), 1.0));
     }
 
@@ -220,11 +225,11 @@ impl Rates {
     }
 
     /// Returns the number of messages that a task's agents may exchange before a person has to
-    /// reply. Without a request, returns the operator's ceiling if it is below the default, and
-    /// else `None`.
+    /// reply: the requested number, if the operator's ceiling allows it. Without a request, returns
+    /// the ceiling if it is below the default, and otherwise `None` for the default.
     ///
     /// # Errors
-    /// The ceiling, if the caller asked for more, or for zero.
+    /// The ceiling, if the request is for zero or for more than the ceiling.
     pub fn task_exchanges(&self, asked: Option<u32>) -> Result<Option<u32>, u32> {
         let ceiling = self.limit(|limits| limits.task_exchanges.get());
         match asked {
@@ -234,7 +239,7 @@ impl Rates {
         }
     }
 
-    /// Counts a stream that is being opened.
+    /// Counts a stream that is being opened, until the returned slot is dropped.
     ///
     /// # Errors
     /// `too_many_streams`.
@@ -302,8 +307,8 @@ impl<K: Hash + Eq> Bucket<K> {
         Self { name, owed: Mutex::new(PaceTable { pace, paid: HashMap::new() }) }
     }
 
-    /// Replaces the pace. Debts are dropped if it changed, because they were counted at the old
-    /// pace.
+    /// Replaces the pace. If the pace changes, all debts are dropped, because they were counted at
+    /// the old one.
     fn replace(&self, pace: Pace) {
         let mut owed = lock(&self.owed);
         if owed.pace != pace {
@@ -311,6 +316,7 @@ impl<K: Hash + Eq> Bucket<K> {
         }
     }
 
+    /// Charges the key, or returns `rate_limited` without a charge if the cost exceeds its burst.
     fn take(&self, key: K, cost: f64) -> ApiResult<()> {
         let now = Instant::now();
         let PaceTable { pace, paid } = &mut *lock(&self.owed);
@@ -328,10 +334,10 @@ impl<K: Hash + Eq> Bucket<K> {
         self.after(pace, paid.get(key), Instant::now(), 1.0).is_err()
     }
 
-    /// Returns the time at which the key will have paid for `cost` more.
+    /// Returns the time at which the key will have paid off its debt and `cost` more.
     ///
     /// # Errors
-    /// `rate_limited` if that exceeds the burst.
+    /// `rate_limited` if this debt exceeds the burst.
     fn after(
         &self,
         pace: &Pace,

@@ -1,4 +1,4 @@
-//! Extractors that handlers share: the body, the ids in the path, the query, the idempotency key.
+//! Extractors for the body, the ids in the path, the query and the idempotency key.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -124,8 +124,8 @@ pub async fn whole(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec
     collect(headers, body, BODY_BYTES_MAX).await
 }
 
-/// Reads a body of at most `most` bytes within [`BODY_TIMEOUT`]. One that announces more is not
-/// read.
+/// Reads a body of at most `most` bytes within [`BODY_TIMEOUT`]. Rejects a body whose announced
+/// length is greater, without reading it.
 async fn collect(headers: &HeaderMap, body: axum::body::Body, most: usize) -> ApiResult<Vec<u8>> {
     let announced = headers
         .get(header::CONTENT_LENGTH)
@@ -159,6 +159,7 @@ async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> 
     Ok(bytes)
 }
 
+/// Reads the idempotency key. Rejects a header that occurs twice or is not a key ([`is_key`]).
 fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
     let mut given = headers.get_all("idempotency-key").iter();
     let Some(first) = given.next() else { return Ok(None) };
@@ -192,6 +193,7 @@ pub fn key_of_tool(
     Ok(Some(Idempotency { principal: by.id.to_string(), key: key.to_owned(), fingerprint }))
 }
 
+/// Returns a hash of the method, the path and the fields, which tells requests of one key apart.
 fn fingerprint(parts: &Parts, fields: &Map<String, Value>) -> String {
     let canonical = json::canonical(&Value::Object(fields.clone()));
     let text = format!("{} {}\n{canonical}", parts.method, parts.uri.path());
@@ -211,21 +213,19 @@ impl Body {
         strict::read(&self.fields)
     }
 
-    /// Returns the asker of a request whose body may have only `from`: the credential's principal,
-    /// or else `from`, or else `user`.
+    /// Returns the asker of a body that may have only `from`, as [`Body::asker_named`] does.
     pub fn asker(&self) -> ApiResult<Actor> {
         let wire::Actor { from } = self.read()?;
         self.asker_named(from.as_deref())
     }
 
-    /// Returns the asker: the credential's principal, or else the named participant, or else
-    /// `user`.
+    /// Returns the asker: the principal, or the participant `from` if the caller is an
+    /// administrator or has no credential. Without both, the asker is `user`, unproven.
     pub fn asker_named(&self, from: Option<&str>) -> ApiResult<Actor> {
         Ok(self.caller.asking_as(named(from)?)?)
     }
 
-    /// Returns the speaker: the credential's principal, or else the named participant. One of them
-    /// is required.
+    /// Returns the speaker: as [`Body::asker_named`], but without a credential `from` is required.
     pub fn speaker(&self, from: Option<&str>) -> ApiResult<Actor> {
         let named = self.caller.acting_as(named(from)?)?;
         named.ok_or_else(|| {
@@ -300,8 +300,8 @@ pub fn participant(id: &str, field: &str) -> ApiResult<ParticipantId> {
     }
 }
 
-/// Reads a message's recipient: a participant's id or nickname. An id that is not invited is kept,
-/// and the kernel rejects it with more detail.
+/// Reads a message's recipient: all participants, or one by id or nickname. A word for no
+/// participant is returned as an id, if it can be one: the kernel rejects it with more detail.
 pub async fn addressee(
     door: &Door,
     action: Action,
@@ -355,7 +355,7 @@ impl<S: Send + Sync> FromRequestParts<S> for TurnRef {
     }
 }
 
-/// The trace entry in the path: text that was kept.
+/// The trace entry in the path, which has words that were not posted.
 pub struct KeptRef {
     /// The id of the entry's thread.
     pub stream: StreamId,
@@ -573,7 +573,8 @@ impl Params {
         Ok(self.caller.viewer(self.named()?)?)
     }
 
-    /// Returns the participant as whom the caller looks. `None` for an operator without `as`.
+    /// Returns the participant as whom the caller looks. Without `as`, returns `None` for an
+    /// operator, and for a caller without a credential.
     pub fn viewing_as(&self) -> ApiResult<Option<ParticipantId>> {
         Ok(self.caller.looking_as(self.named()?)?)
     }
@@ -587,8 +588,8 @@ impl Params {
         entrance.of(self.caller.clone())
     }
 
-    /// Returns the position after which a stream resumes. `Last-Event-ID`, which a reconnecting
-    /// browser sends, takes precedence over `after`.
+    /// Returns the position after which a stream resumes, at most `head`, or `None` without one.
+    /// `Last-Event-ID`, which a reconnecting browser sends, takes precedence over `after`.
     pub fn resume_after(&self, headers: &HeaderMap, head: Seq) -> ApiResult<Option<Seq>> {
         // An unreadable header becomes text without digits, so that it is rejected.
         let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));

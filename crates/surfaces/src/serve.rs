@@ -58,7 +58,8 @@ const TLS_HANDSHAKE: u8 = 0x16;
 /// Pause after a failed accept, e.g. without a free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves the hall until `shutdown` resolves, through a gate of its own. See [`serve_through`].
+/// Serves the hall until `shutdown` resolves, through a [`Surface`] that it makes from the options.
+/// See [`serve_through`].
 pub async fn serve(
     listener: TcpListener,
     hall: Hall,
@@ -68,7 +69,7 @@ pub async fn serve(
     serve_through(Surface::new(hall, options), listener, shutdown).await;
 }
 
-/// Serves the hall behind a gate until `shutdown` resolves. Then streams get `going-away`, and
+/// Serves the hall of a surface until `shutdown` resolves. Then streams get `going-away`, and
 /// requests in flight get five seconds.
 pub async fn serve_through(
     surface: Surface,
@@ -99,15 +100,15 @@ pub async fn serve_through(
 struct Door {
     router: Router,
     tls: Option<TlsAcceptor>,
-    /// True if the owner of the client's process matters. In token mode, a credential names the
-    /// caller.
+    /// True in local mode without `other_users`: only then the server asks for the owner of the
+    /// client's process. In token mode, a credential names the caller.
     one_user: bool,
     closing: watch::Receiver<bool>,
     meters: Arc<SurfaceMetrics>,
 }
 
-/// Accepts connections without end. Each has a task of its own, and ends at the latest when its
-/// slot ends, for example because it was evicted.
+/// Accepts connections without end. Each connection has a task of its own. The task ends with the
+/// connection, or when [`ConnectionSlot::wait_for_end`] resolves, for example after an eviction.
 async fn accept(
     listener: &TcpListener,
     door: &Door,
@@ -135,7 +136,7 @@ async fn accept(
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
-                // Most likely no file descriptor is left: evict a silent connection to get one.
+                // Most likely no file descriptor is left: evict connections to get one.
                 slots.free_one();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
@@ -144,7 +145,8 @@ async fn accept(
 }
 
 impl Door {
-    /// Serves a connection, plain or TLS. Its slot limits the time until the first head.
+    /// Serves a connection, plain or TLS. A plain connection from another computer gets only errors
+    /// if the server has a certificate. A client that has closed its socket gets nothing.
     async fn enter(self, stream: TcpStream, peer: SocketAddr, slot: Arc<ConnectionSlot>) {
         let user = if self.one_user { client_owner(peer, &stream) } else { Peer::Owner };
         if user == Peer::Gone {
@@ -153,7 +155,7 @@ impl Door {
         let who = ConnectionOrigin { user, peer, slot };
         let here = is_here(peer, stream.local_addr().ok());
         let mut first = [0];
-        // Peek before allocating, so that a silent connection has no buffers.
+        // Peek before the buffers are allocated, so that a silent connection has none.
         let Ok(1) = stream.peek(&mut first).await else { return };
         let stream = CountedStream::new(stream, who.slot.clone());
         match self.tls.clone() {
@@ -237,7 +239,8 @@ impl Service<Request<Incoming>> for ConnectionService {
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     /// Answers a request. The connection counts as busy until the body of the answer is dropped. If
-    /// too many connections are open, the error is the last answer on this one.
+    /// the client's address has too many connections, the answer is that error. This error, and any
+    /// answer on a spare slot, is the last answer on its connection.
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let (router, ConnectionOrigin { user, peer, slot }) =
             (self.router.clone(), self.who.clone());

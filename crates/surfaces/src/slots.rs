@@ -1,14 +1,17 @@
-//! The connections of the server: their number, the order in which they are evicted, and the slots
-//! kept free for operators.
+//! The connections of the server: their number, the order in which they are evicted, and the spare
+//! slots for operators.
 //!
 //! Before a request's head arrives, the sender is unknown. So silent connections are evicted first,
-//! and a few slots are spare. Spare slots are taken only when all others are, and only until the
-//! server sees if an operator asks. An eighth of the ordinary slots is kept for addresses that have
-//! sent a good key.
+//! and a few slots are spare. A connection gets a spare slot if all ordinary slots that its address
+//! may use are taken, or if its address has too many connections. On a spare slot the server
+//! answers a single request: an operator's, or one that needs no right. Any other gets an error. An
+//! eighth of the ordinary slots is reserved for addresses of good keys, from which the door has
+//! admitted a request before.
 //!
-//! A connection is a stranger's until the door admits its request. Strangers share one budget of
-//! bytes for unanswered input. When that budget or the slots are used up, the stranger with the
-//! most bytes is evicted.
+//! A connection is a stranger's until the door admits its request. The unfinished input of all
+//! strangers has one budget of bytes, and that of all known callers another. If a group exceeds its
+//! budget, its connections with the most bytes are evicted. If the slots are used up, the silent
+//! connections go first, then the strangers with the most bytes, and then idle ones.
 
 mod account;
 mod good;
@@ -33,7 +36,7 @@ pub const HEAD_WITHIN: Duration = Duration::from_secs(10);
 const SPARE_HEAD_WITHIN: Duration = Duration::from_secs(2);
 /// The interval between checks for a connection that may be evicted.
 const ROOM_ASKED_EVERY: Duration = Duration::from_millis(50);
-/// The divisor for the share of ordinary slots kept for addresses that have sent a good key.
+/// The divisor for the share of ordinary slots that is reserved for addresses of good keys.
 const KEPT_FOR_GOOD: usize = 8;
 
 /// The open connections, and their maximum number.
@@ -55,7 +58,8 @@ pub struct ConnectionSlot {
     number: u64,
     address: IpAddr,
     sitting: Arc<SlotState>,
-    /// True if this address has too many connections. Its requests are answered with that error.
+    /// True if this address has too many connections. Each request on this connection is answered
+    /// with that error.
     pub crowded: bool,
     slots: Arc<ConnectionSlots>,
 }
@@ -112,15 +116,17 @@ impl ConnectionSlots {
     }
 
     /// Returns a slot for a connection from this address. Evicts other connections if the slots
-    /// open to the address are full. Call it once [`ConnectionSlots::room`] has returned.
+    /// that the address may use are full. The slot is a spare one if the ordinary slots stay full,
+    /// or if the address has too many connections. Call this after [`ConnectionSlots::room`] has
+    /// returned.
     ///
-    /// Returns `None` if half of the spare slots are taken and the address has too many
-    /// connections. Also returns `None` for an address without a good key if all slots open to it
+    /// Returns `None` if the address has too many connections and half of the spare slots are
+    /// taken. Also returns `None` if the address has sent no good key and all slots that it may use
     /// stay full.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let address = grouped(address);
         let mut table = self.lock();
-        // Local clients are the owner's, or come through a proxy, which counts for itself.
+        // A local client belongs to the owner, or is a proxy, which has limits of its own.
         let crowded = !address.is_loopback()
             && table.from(address) >= self.per_address.load(Ordering::Acquire);
         // A crowded address gets spare slots, at most half of them, only to be sent its error.
@@ -158,8 +164,8 @@ impl ConnectionSlots {
         !leaving.is_empty()
     }
 
-    /// Evicts the connections with the most bytes if the strangers or the known callers exceed
-    /// their budget, until an eighth of that budget is free.
+    /// Evicts connections if the strangers or the known callers exceed their budget: those of that
+    /// group with the most bytes, until an eighth of the budget is free.
     fn cut_heaviest(&self) {
         let Some(known) = self.accounts.overdrawn() else { return };
         let mut table = self.lock();
@@ -191,7 +197,7 @@ impl ConnectionSlot {
     }
 
     /// Records that the door admitted the current request. Its sender counts as known until the
-    /// answer is sent, and its address as one of good keys.
+    /// answer is sent. Its address counts as an address of good keys from now on.
     pub fn vouch(&self) {
         self.slots.accounts.vouch(&self.sitting.account);
         self.slots.lock().good.add(self.address);
@@ -210,7 +216,8 @@ impl ConnectionSlot {
         self.slots.cut_heaviest();
     }
 
-    /// Sets the number of bytes that the connection holds, in place of those received.
+    /// Sets the number of bytes that the connection holds. It replaces the number of received
+    /// bytes.
     pub fn hold(&self, bytes: usize) {
         self.slots.accounts.set(&self.sitting.account, bytes);
         self.slots.cut_heaviest();
@@ -221,8 +228,8 @@ impl ConnectionSlot {
         self.sitting.is_spare()
     }
 
-    /// Resolves when the connection has to end: its first head is late, or it is evicted. After the
-    /// first head, only an eviction ends it.
+    /// Resolves when the connection has to end: its first head has not arrived in time, or it is
+    /// evicted. After the first head, only an eviction ends it.
     pub async fn wait_for_end(&self) {
         let within = if self.is_spare() { SPARE_HEAD_WITHIN } else { HEAD_WITHIN };
         let late = async {

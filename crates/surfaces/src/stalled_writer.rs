@@ -29,7 +29,8 @@ impl<S> StallGuard<S> {
         Self { stream, until: None, meters }
     }
 
-    /// Clears the deadline after progress. A pending write starts it, and fails once it has passed.
+    /// Checks the result of a write. A write that is ready clears the deadline. A pending write
+    /// starts the deadline, if none runs, and fails with `TimedOut` if the deadline has passed.
     fn judge<T>(
         &mut self,
         wrote: Poll<io::Result<T>>,

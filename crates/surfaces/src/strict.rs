@@ -39,10 +39,10 @@ pub trait Inbound: DeserializeOwned {
 
 /// A type that tolerates unknown fields. They are dropped with a warning instead of an error.
 pub trait Open: Inbound {
-    /// Rejects a field that only the server may set.
+    /// Rejects an unknown field that must not be dropped, such as one that only the server may set.
     ///
     /// # Errors
-    /// [`Code::ServerField`].
+    /// [`ApiError`], usually of [`Code::ServerField`].
     fn check(object: &str, key: &str) -> ApiResult<()>;
 }
 
@@ -63,8 +63,8 @@ pub fn fields_of<T: Inbound>() -> Vec<&'static str> {
     fields.into_inner()
 }
 
-/// Reads an object of a type that tolerates unknown fields. Returns a warning for each, except for
-/// those that the type still rejects ([`Open::check`]).
+/// Reads an object of a type that tolerates unknown fields. Returns a warning for each field that
+/// was dropped. Some unknown fields are still rejected ([`Open::check`]).
 pub fn read_open<T: Open>(fields: &Map<String, Value>) -> ApiResult<(T, Vec<String>)> {
     let warnings = RefCell::new(Vec::new());
     let read = read_with(fields, &|object, key, _| {
@@ -84,8 +84,8 @@ fn warning(object: &str, key: &str) -> String {
 /// A handler of unknown fields: takes the object's field, the key and the known keys.
 type UnknownFieldRule<'a> = &'a dyn Fn(&str, &str, &[&'static str]) -> ApiResult<()>;
 
-/// Reads an object. `unknown` decides about each unknown field. The fields in [`Inbound::EMPTY`]
-/// count as empty texts if they are absent or null.
+/// Reads an object. `unknown` accepts or rejects each unknown field. The fields in
+/// [`Inbound::EMPTY`] count as empty texts if they are absent or null.
 fn read_with<T: Inbound>(
     fields: &Map<String, Value>,
     unknown: UnknownFieldRule<'_>,
@@ -228,7 +228,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         }
     }
 
-    /// Reads an object, once the rule for unknown fields has accepted its keys.
+    /// Reads an object, after the rule for unknown fields has accepted each unknown key of it.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,

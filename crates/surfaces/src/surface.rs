@@ -61,8 +61,9 @@ impl Surface {
         Self(Arc::new(ServerState { entrance, options, access, reloadable, rates, slots, meters }))
     }
 
-    /// Replaces hosts, origins and limits, from the next request and the next connection on. Open
-    /// connections stay open. Debts counted under a changed limit are dropped.
+    /// Replaces hosts, origins and limits. They count from the next request and the next connection
+    /// on. Open connections stay open. If a rate changes, the debts that were counted at the old
+    /// rate are dropped.
     pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
         let ServerState { entrance, options, reloadable, rates, slots, .. } = &*self.0;
         slots.replace(limits.connections_per_address);

@@ -89,8 +89,8 @@ impl Tls {
 }
 
 impl Certificate {
-    /// Returns the certificate in the files now. Keeps the last good one while they cannot be used,
-    /// e.g. between the writes of the two files.
+    /// Returns the certificate that the files contain now. If they cannot be used, e.g. between the
+    /// writes of the two files, returns the last good one.
     fn current(&self) -> Arc<CertifiedKey> {
         let marks = [mark(&self.cert), mark(&self.key)];
         // The block ends the read lock, because the write below would wait for it for ever.

@@ -70,6 +70,8 @@ pub fn routes() -> impl Iterator<Item = String> {
     files().chain(PAGES.map(str::to_owned))
 }
 
+/// Returns a file of the page in the smallest encoding that the client accepts, with its headers.
+/// Returns 304 if the client has the file already, and 404 if it does not exist.
 fn answer(path: &str, headers: &HeaderMap) -> Response {
     let Some(plain) = PageFiles::get(path) else {
         return ApiError::plain(Code::NotFound).into_response();
@@ -83,7 +85,7 @@ fn answer(path: &str, headers: &HeaderMap) -> Response {
         Some((file, word)) => (file, Some(word)),
         None => (plain, None),
     };
-    // Each encoding has a tag of its own, so that a cache does not take one for the other.
+    // Each encoding has a tag of its own, so that a cache never mixes up two encodings.
     let tag = tag(&file);
     let status = if has_tag(headers, &tag) { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
     let body = if status == StatusCode::OK { Body::from(file.data) } else { Body::empty() };

@@ -1,5 +1,5 @@
-//! The input of a program: one JSON document in the shape of Agent Bridge's adapters, so that those
-//! work unchanged.
+//! The input of a program: the prompt as plain text, or one JSON document. The document has the
+//! shape of Agent Bridge's adapters, so that those adapters work unchanged.
 
 use moothall_engine::agent::Job;
 use moothall_engine::content::together;
@@ -13,7 +13,8 @@ pub(super) fn prompt(job: &Job) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the JSON document that a program reads.
+/// Returns the JSON document that a program reads. Its trigger has fewer fields than the events of
+/// its window, as in Agent Bridge.
 pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
     let stream = &job.key.stream;
     let window: Vec<Value> = job.window.iter().map(|recorded| event(stream, recorded)).collect();
@@ -82,7 +83,8 @@ fn addressee(to: &Recipient) -> &str {
     }
 }
 
-/// Returns a control that concerns a prompted agent; `None` for the server's own.
+/// Returns the name and the content of a control; `None` for a control that this shape does not
+/// have.
 fn control(change: &Change) -> Option<(&'static str, Value)> {
     Some(match change {
         Change::Invited { participant, profile, .. } => {
@@ -109,8 +111,8 @@ fn control(change: &Change) -> Option<(&'static str, Value)> {
     })
 }
 
-/// Returns the cause that a message replies to, its tags and its origin; `None` if it has none of
-/// them.
+/// Returns the id of the event that a message replies to, its tags, and the facts about its origin
+/// (`unproven`, `typed_at`, `via`). `None` if the message has none of them.
 fn meta(post: &Posted) -> Option<Value> {
     let mut meta = Map::new();
     if let Some(cause) = &post.reply_to {

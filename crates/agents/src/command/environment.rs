@@ -30,7 +30,8 @@ const INHERITED: &[&str] = &[
 /// The search path if the server has no `PATH`.
 const FALLBACK_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// True if a variable belongs to the server: those carry its credentials and are never passed on.
+/// True if a variable belongs to the server by its name. Such variables carry the server's
+/// credentials, so a program neither inherits them nor gets them from its section.
 pub(crate) fn is_own(name: &str) -> bool {
     name.to_ascii_uppercase().starts_with("MOOTHALL_")
 }
@@ -41,7 +42,8 @@ const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", 
 /// Least length of a hidden value: shorter ones are too likely to be ordinary words.
 const SECRET_BYTES_MIN: usize = 8;
 
-/// Replaces the values of secret variables by their names.
+/// Replaces the values of variables whose names suggest a secret by a mark with the name. Values
+/// shorter than [`SECRET_BYTES_MIN`] stay.
 pub(super) fn hide_secrets(text: &str, configured: &BTreeMap<String, String>) -> String {
     let is_secret =
         |name: &str| SECRET_WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word));
@@ -57,7 +59,8 @@ pub(super) fn hide_secrets(text: &str, configured: &BTreeMap<String, String>) ->
 pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// Returns the inherited variables, overridden by the configured ones.
+    /// Returns the inherited variables, overridden by the configured ones, without variables of the
+    /// server's own. `PATH` is always among them.
     pub(crate) fn of(configured: &BTreeMap<String, String>) -> Self {
         let inherited =
             std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
@@ -70,7 +73,9 @@ impl Environment {
         Self(all)
     }
 
-    /// Returns the environment of a program that runs as another user.
+    /// Returns the environment of a program that runs as this account: the inherited variables and
+    /// those of its login, as [`Account::variables`] changes them, and the configured ones.
+    /// Variables of the server's own are left out.
     pub(crate) fn of_account(
         account: &Account,
         login: BTreeMap<String, String>,
@@ -100,8 +105,9 @@ impl Environment {
             .unwrap_or_default()
     }
 
-    /// Returns the file that a program's name stands for when it runs in `cwd`. A relative path
-    /// starts there.
+    /// Returns the executable file that a program's name stands for when it runs in `cwd`. A name
+    /// with a slash is a path, relative to `cwd` if it is not absolute. Any other name is looked up
+    /// in the absolute folders of the search path.
     pub(crate) fn find(&self, program: &str, cwd: &Path) -> Option<PathBuf> {
         if program.contains('/') {
             let file = std::path::absolute(cwd.join(program)).ok()?;

@@ -15,13 +15,15 @@ use super::strays::Mark;
 const GRACE: Duration = Duration::from_millis(500);
 /// Interval at which an ending group is checked: the system has no event for it.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Longest wait for the leader after SIGKILL; one stuck in the kernel is left to the reaper.
+/// Longest wait for the leader after SIGKILL. A leader that is stuck in the kernel is left to the
+/// reaper.
 const REAP: Duration = Duration::from_millis(500);
 
 /// A program and everything it started: its process group, and the processes that left the group
 /// but carry its mark.
 ///
-/// Dropping a group ends it in the background. Without a runtime, it is killed at once.
+/// Dropping a group ends it in the background. Without a runtime, or if its end was under way, it
+/// is killed at once.
 pub(super) struct Group {
     child: Option<Child>,
     leader: Option<Pid>,
@@ -51,7 +53,8 @@ impl Group {
         }
     }
 
-    /// Ends the rest of the group: at once if it is empty, otherwise within about a second.
+    /// Ends the rest of the group, and the processes that left it: at once if there are none,
+    /// otherwise within about two seconds.
     pub(super) async fn end(mut self) {
         self.finish().await;
     }
@@ -105,8 +108,8 @@ fn lives(leader: Pid) -> bool {
     stats.peek().is_none() || stats.any(|stat| works_in(&stat, leader))
 }
 
-/// True if a line of `/proc/<pid>/stat` shows a live process of this group. It reads `pid (name)
-/// state parent group …`; the name may hold brackets too.
+/// True if a line of `/proc/<pid>/stat` shows a live process of this group. The line reads `pid
+/// (name) state parent group …`; the name may hold brackets too.
 fn works_in(stat: &str, leader: Pid) -> bool {
     let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let (state, group) = (fields.next(), fields.nth(1));
@@ -115,8 +118,9 @@ fn works_in(stat: &str, leader: Pid) -> bool {
 }
 
 impl Drop for Group {
-    /// Ends a group that still works: SIGTERM now, the rest in a task. Without a runtime, or if an
-    /// end was under way, the group and all processes with its mark are killed at once.
+    /// Ends a group that still works: sends SIGTERM now, and does the rest of [`Group::finish`] in
+    /// a task. Without a runtime, or if an end was under way, the group and all processes with its
+    /// mark are killed at once.
     fn drop(&mut self) {
         match (self.stage, tokio::runtime::Handle::try_current()) {
             (Stage::Over, _) => {}

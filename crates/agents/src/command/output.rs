@@ -13,14 +13,16 @@ use crate::logins::Login;
 use crate::terminal::{PrintedSpec, PrintedTurn, Vendor};
 
 impl CommandSpec {
-    /// Returns the form of the program's structured output, if its arguments ask for that.
+    /// Returns the form of the program's structured output. `None` if its arguments do not ask for
+    /// such output, or the program is not known.
     pub(super) fn printed_spec(&self) -> Option<&'static PrintedSpec> {
         let vendor = Login::of(self.program()).map(|login| Vendor::of(login.client))?;
         let spec = vendor.table().launch.printed?;
         (spec.is_asked)(&self.argv).then_some(spec)
     }
 
-    /// Returns the turn in a program's standard output, which is all words if it has no structure.
+    /// Returns the turn that a program's standard output tells. If the output has no structure, all
+    /// of it counts as words.
     pub(super) fn turn_in(&self, stdout: &[u8]) -> PrintedTurn {
         let structured =
             self.printed_spec().and_then(|spec| spec.turn(&String::from_utf8_lossy(stdout)));
@@ -31,7 +33,7 @@ impl CommandSpec {
         PrintedTurn { words: turn.words.map(readable), failure: turn.failure.map(readable), ..turn }
     }
 
-    /// Returns the words of a program that has ended.
+    /// Returns the words of a program that has ended. `ended` is `None` if the time limit ended it.
     ///
     /// # Errors
     /// `timeout`, `output_too_large`, `lost`, `exit_status` or `program_failed`.
@@ -61,8 +63,9 @@ impl CommandSpec {
         }
     }
 
-    /// Returns the words of a program that exited with success. An output that has another form
-    /// than it asked for counts as words.
+    /// Returns the words of a program that exited with success. If its structured output has
+    /// neither words nor a failure, the whole output counts as words. Fails with `output_too_large`
+    /// or `program_failed`.
     fn words(&self, turn: PrintedTurn, output: &Output) -> Result<String, Fault> {
         match (turn.words, turn.failure) {
             (Some(words), _) if words.len() > STDOUT_BYTES_MAX => Err(self.too_large()),
@@ -78,7 +81,8 @@ impl CommandSpec {
         Fault::new("output_too_large", message)
     }
 
-    /// Describes a failure.
+    /// Returns a message about a program that exited without success: its status, its last words,
+    /// and advice if they sound like a missing login.
     fn explain(
         &self,
         status: ExitStatus,
@@ -93,8 +97,8 @@ impl CommandSpec {
         format!("{} ended with {status}.{}{cure}", self.program(), quoted(&said))
     }
 
-    /// Returns the last lines of the error in structured output, or else of the standard error.
-    /// Some programs complain on standard output: that is quoted if the others are empty.
+    /// Returns the last lines of the error in structured output, or else of the standard error, or
+    /// else of the words on standard output, because some programs complain there.
     pub(super) fn complaint(&self, turn: &PrintedTurn, stderr: &[u8], prompt: &str) -> String {
         let ends = [
             turn.failure.as_deref().map(|failure| last_words(failure, prompt)),
@@ -104,9 +108,9 @@ impl CommandSpec {
         ends.into_iter().flatten().find(|end| !end.is_empty()).unwrap_or_default()
     }
 
-    /// Returns a program's bytes as text for people: bad UTF-8 replaced, colours and control
-    /// characters removed. Secrets given to the program are hidden, in case a prompt made it print
-    /// them.
+    /// Returns a program's bytes as text for people: bad UTF-8 is replaced, and colours and control
+    /// characters are removed. Secrets given to the program are hidden, in case a prompt made it
+    /// print them.
     pub(super) fn readable(&self, bytes: &[u8]) -> String {
         let text = clean(&String::from_utf8_lossy(bytes));
         environment::hide_secrets(text.trim(), &self.added_variables())
@@ -118,12 +122,12 @@ fn quoted(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(" It said: {said}") }
 }
 
-/// Most lines that are quoted from a failed program's output.
+/// Most lines, and most bytes, that are quoted from a failed program's output.
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 1024;
 
-/// Returns the end of a program's output, without the lines of its prompt, which the conversation
-/// shows already.
+/// Returns the end of a program's output, at most [`LAST_LINES`] and [`LAST_BYTES`]. The lines of
+/// its prompt are left out, because the conversation shows them already.
 fn last_words(said: &str, prompt: &str) -> String {
     let asked: HashSet<&str> = prompt.lines().map(str::trim).collect();
     let own: Vec<&str> = said

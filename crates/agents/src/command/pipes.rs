@@ -8,11 +8,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::Notify;
 
-/// Longest output; as long as an agent's message may be.
+/// Longest output without structure, and most words in structured output. An agent's message has
+/// the same limit.
 pub(super) const STDOUT_BYTES_MAX: usize = 256 * 1024;
-/// Longest structured output, of which the words are a part.
+/// Longest structured output, of which the words are only a part.
 const STRUCTURED_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Bytes of the end of stderr that are kept.
+/// Bytes at the end of stderr that are stored.
 const STDERR_BYTES_KEPT: usize = 4 * 1024;
 /// Time that other processes may hold the pipes after the program exited.
 pub(super) const GRACE: Duration = Duration::from_millis(250);
@@ -29,7 +30,7 @@ pub(super) struct Output {
 
 impl Output {
     /// Takes the pipes of a program. `keeps` selects the lines of structured output that are
-    /// needed.
+    /// needed; it is `None` for an output without structure.
     pub(super) fn of(child: &mut Child, keeps: Option<fn(&str) -> bool>) -> Self {
         let grew = Arc::<Notify>::default();
         Self {
@@ -39,7 +40,7 @@ impl Output {
         }
     }
 
-    /// Reads both pipes to their ends.
+    /// Reads both pipes to their ends. Fails as soon as the standard output is too long.
     pub(super) async fn read(&mut self) -> Result<(), TooLarge> {
         let Some((stdout, stderr)) = &mut self.from else { return Ok(()) };
         tokio::try_join!(read_all(stdout, &self.stdout), read_tail(stderr, &self.stderr))
@@ -67,8 +68,8 @@ impl Stdout {
         self.grew.notified().await;
     }
 
-    /// Adds bytes of the output. If the whole would be too long, lines that are not needed are
-    /// dropped; if that is not enough, nothing is added.
+    /// Adds bytes of the output. If a structured output would get too long, its lines that are not
+    /// needed are dropped first. Fails, and adds nothing, if the output would still be too long.
     fn push(&self, bytes: &[u8]) -> Result<(), TooLarge> {
         let mut all = self.lock();
         let limit = self.keeps.map_or(STDOUT_BYTES_MAX, |_| STRUCTURED_BYTES_MAX);
@@ -154,8 +155,8 @@ async fn read_all(mut from: impl AsyncRead + Unpin, into: &Stdout) -> Result<(),
     }
 }
 
-/// Reads a pipe to its end and keeps the last bytes. It never fails: the error type is that of
-/// [`read_all`].
+/// Reads a pipe to its end and stores its last bytes. It never fails; it has the error type of
+/// [`read_all`] because both are joined.
 async fn read_tail(mut from: impl AsyncRead + Unpin, into: &Stderr) -> Result<(), TooLarge> {
     let mut chunk = vec![0; 16 * 1024];
     loop {

@@ -11,7 +11,8 @@ use crate::command::CommandSpec;
 use crate::config::{AgentConfig, ConfigFault, checked_argv};
 use crate::runtimes::RuntimeEntry;
 
-/// Lengths of a transcript that may be configured, in bytes. It is in memory for each turn.
+/// Lengths of a transcript that may be configured, in bytes. The transcript of each running turn is
+/// in memory, so its length has a limit.
 const TRANSCRIPT_RANGE: RangeInclusive<usize> = 1024..=1024 * 1024;
 
 pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
@@ -38,7 +39,7 @@ impl AgentConfig {
     /// Returns the program of a `command` agent, e.g. to check that it is installed.
     ///
     /// # Errors
-    /// [`ConfigFault`] if the section describes no program, or one that makes no sense.
+    /// [`ConfigFault`] if the section names no program, or has a value that makes no sense.
     pub fn command_spec(&self, bridge_url: &str) -> Result<CommandSpec, ConfigFault> {
         let argv = checked_argv(self.command.as_deref().unwrap_or_default())?;
         self.check_env()?;

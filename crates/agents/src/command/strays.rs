@@ -2,8 +2,8 @@
 //!
 //! Each program carries a mark in its environment, and its children inherit it. If `/proc` shows
 //! environments, processes with the mark of an ended turn are killed; otherwise only the process
-//! group is. Two servers may run turns of the same name, for example beside a restored backup: the
-//! processes of another live server are left alone.
+//! group is. Two servers may run turns of the same name, for example if one of them runs on a
+//! restored backup. So the processes of another live server are left alone.
 
 use std::path::Path;
 use std::time::Duration;
@@ -42,8 +42,8 @@ impl Mark {
         [(VARIABLE, turn), (SERVER, server(Pid::this()).unwrap_or_default())]
     }
 
-    /// Kills every process that carries this turn's mark, of any attempt, and waits until they are
-    /// gone or [`LOOKS_MAX`] is reached.
+    /// Kills every process that carries this turn's mark, of any attempt, unless another live
+    /// server started it. Waits until these processes are gone or [`LOOKS_MAX`] is reached.
     pub(super) async fn end_all(&self) {
         for _ in 0..LOOKS_MAX {
             let mark = self.clone();
@@ -56,7 +56,8 @@ impl Mark {
         }
     }
 
-    /// Kills the processes that carry the mark now, and returns their number.
+    /// Kills the processes that carry the mark now, and returns their number. Those of another live
+    /// server are left alone.
     pub(super) fn sweep(&self) -> usize {
         let found = marked(format!("{VARIABLE}={}", self.turn).as_bytes());
         for pid in &found {

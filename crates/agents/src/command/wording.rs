@@ -1,4 +1,5 @@
-//! Prompts of programs that obey signs in them: words of others stay words, as in a terminal.
+//! Prompts of known programs, which obey some characters in them. They are altered so that the
+//! words of others stay words, as in a terminal.
 
 use std::path::PathBuf;
 
@@ -6,8 +7,9 @@ use super::CommandSpec;
 use crate::terminal::{Places, Vendor, as_plain_json, as_plain_words};
 
 impl CommandSpec {
-    /// Returns the vendor of the program that reads the prompt: that of the first word of the
-    /// command which names a known one, so that a wrapper such as `npx` or `env` hides none.
+    /// Returns the vendor of the program that reads the prompt. The first word of the command that
+    /// names a known program decides, so that a wrapper such as `npx` or `env` does not hide that
+    /// program. [`Vendor::Other`] if no word names one.
     fn reader(&self) -> Vendor {
         let words = self.argv.iter().flat_map(|argument| argument.split_whitespace());
         let known = |word: &str| {

@@ -12,9 +12,10 @@ pub(super) const TRIES_MAX: u32 = 4;
 const FIRST_MS: u64 = 500;
 const LONGEST_MS: u64 = 8_000;
 
-/// Returns the wait after the given try, counted from 1. It doubles with each try and lies between
-/// half and the whole of that, so that agents which failed together do not retry together. The
-/// turn's key decides the point in between, so the wait is deterministic.
+/// Returns the wait after this try, counted from 1. A full wait doubles with each try, up to
+/// [`LONGEST_MS`]. The result lies between half of the full wait and all of it, so that agents
+/// which failed together do not retry together. The turn's key decides the point in between, so the
+/// wait is deterministic.
 pub(super) fn wait(key: &TurnKey, tries: u32) -> Duration {
     let whole = FIRST_MS.saturating_mul(1 << tries.saturating_sub(1).min(16)).min(LONGEST_MS);
     let place = place(key, tries) % 1024;
@@ -36,9 +37,9 @@ fn place(key: &TurnKey, tries: u32) -> u64 {
 /// Longest wait that a provider may ask for.
 pub(super) const ASKED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// Returns the wait that a `Retry-After` asks for, in seconds or as a date. A date counts from the
-/// answer's own date, since its clock and ours may differ. A date in the past asks for no wait;
-/// anything unreadable counts as absent.
+/// Returns the wait that a `Retry-After` asks for, in seconds or as a date, at most [`ASKED_MAX`].
+/// A date counts from the date of the answer, `answered`, since the provider's clock and ours may
+/// differ. A date in the past asks for no wait. A value that cannot be read counts as absent.
 pub(super) fn retry_after(value: &str, answered: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     let wait = match value.parse::<f64>() {

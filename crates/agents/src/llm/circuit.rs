@@ -21,9 +21,9 @@ pub(super) struct Circuit(Mutex<State>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The model works, apart from the last `strikes` turns.
+    /// The model is asked. The last `strikes` turns failed.
     Closed { strikes: u32 },
-    /// The model is not asked until then.
+    /// The model is not asked before this time.
     Open { until: Instant },
     /// One turn tries if the model works again.
     Trying,
@@ -71,7 +71,7 @@ impl Circuit {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True if the circuit is open.
+    /// True if the circuit is open and its time is not over.
     pub(super) fn rests(&self, now: Instant) -> bool {
         matches!(*self.state(), State::Open { until } if now < until)
     }
@@ -79,7 +79,7 @@ impl Circuit {
     /// Admits a turn to make its requests.
     ///
     /// # Errors
-    /// The time until the next turn may try.
+    /// The time until the next turn may try; while another turn tries, always a second.
     pub(super) fn admit(self: &Arc<Self>, now: Instant) -> Result<Admission, Duration> {
         let mut state = self.state();
         match *state {
@@ -96,8 +96,8 @@ impl Circuit {
     }
 }
 
-/// The permission of a turn to make requests. Reports their outcome once; if dropped before, it
-/// counts neither way.
+/// The permission of a turn to make requests. The outcome of these requests is reported through it.
+/// If it is dropped without a report, the turn counts neither as failed nor as answered.
 pub(super) struct Admission {
     circuit: Arc<Circuit>,
     trying: Option<Instant>,
@@ -105,8 +105,8 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Reports the outcome of a turn's requests. Only an error of the provider's own counts against
-    /// it.
+    /// Reports the outcome of a turn's requests. An error of the provider's own counts as a failed
+    /// turn. Any other outcome closes the circuit, also another error.
     pub(super) fn tell<T>(self, asked: &Result<T, ProviderError>) {
         match asked {
             Err(trouble) if trouble.strike => self.failed(Instant::now()),
@@ -120,7 +120,8 @@ impl Admission {
         *self.circuit.state() = State::default();
     }
 
-    /// Counts a failed turn; the [`STRIKES_MAX`]th in a row opens the circuit.
+    /// Counts a failed turn. The [`STRIKES_MAX`]th in a row opens the circuit, and so does a failed
+    /// trial.
     pub(super) fn failed(mut self, now: Instant) {
         self.settled = true;
         let mut state = self.circuit.state();
@@ -135,7 +136,7 @@ impl Admission {
 }
 
 impl Drop for Admission {
-    /// Lets the next turn try at once if a trial was taken away.
+    /// If a trial was dropped without a report, lets the next turn try at once.
     fn drop(&mut self) {
         if let (false, Some(now)) = (self.settled, self.trying) {
             *self.circuit.state() = State::Open { until: now };

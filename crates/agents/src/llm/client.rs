@@ -12,12 +12,12 @@ use super::wire::{Request, Settings};
 
 /// Longest body of a refused request that is read, in bytes.
 const REFUSAL_BYTES_MAX: usize = 1 << 20;
-/// Most bytes of one response: the longest answer in very small pieces, and thoughts beside it.
+/// Most bytes of one response: the longest answer in very small pieces, together with thoughts.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The reason for which a connection stopped before a whole answer.
+/// The reason why a connection stopped before a whole answer.
 #[derive(Debug)]
 pub(super) enum StreamEnd {
     /// The connection failed or broke.
@@ -44,7 +44,7 @@ impl From<FrameTooLong> for StreamEnd {
     }
 }
 
-/// Makes the HTTP client for an address. It follows no redirects: they would take key and
+/// Makes the HTTP client for an address. The client follows no redirects, which would take key and
 /// conversation to an address that no operator configured. It does not decompress, so that a small
 /// body cannot grow large.
 ///
@@ -71,7 +71,8 @@ pub(super) struct ModelAnswer {
 }
 
 impl ModelAnswer {
-    /// Sends a request and waits until its answer begins.
+    /// Sends a request and waits until its answer begins, at most for `silence`. An answer with
+    /// another status than success is an error.
     pub(super) async fn to(
         client: &Client,
         target: &Target,
@@ -95,7 +96,8 @@ impl ModelAnswer {
         Err(answer.refusal(silence).await?)
     }
 
-    /// Returns the next frame, or `None` after the last one.
+    /// Returns the next frame, or `None` after the last one. Fails if the provider is silent for
+    /// `silence`.
     pub(super) async fn next(&mut self, silence: Duration) -> Result<Option<Frame>, StreamEnd> {
         loop {
             if let Some(frame) = self.frames.next() {

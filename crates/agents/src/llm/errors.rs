@@ -1,7 +1,7 @@
-//! Errors of a provider, in words for people, and if a retry makes sense.
+//! Errors of a provider: the words for people, and the rule for a retry.
 //!
-//! A message never repeats the prompt, the key or the address. The provider's own words are shown
-//! only if they help, shortened.
+//! Our own words never repeat the prompt, the key or the address. The provider's words are quoted
+//! only if they help, shortened and without the key.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -21,12 +21,12 @@ use super::waits;
 
 const QUOTE_BYTES_MAX: usize = 300;
 
-/// The reason for which a request has no answer.
+/// The reason why a request has no answer.
 #[derive(Debug)]
 pub(super) struct ProviderError {
     pub(super) fault: Fault,
     pub(super) again: Retry,
-    /// True if the provider failed rather than the request.
+    /// True if the error counts against the provider, and not against the request.
     pub(super) strike: bool,
 }
 
@@ -98,7 +98,8 @@ impl ProviderError {
         }
     }
 
-    /// Returns the reason for an answer without words; `None` if the model chose to say nothing.
+    /// Returns the error for an answer without words. `None` for an ordinary end: the model chose
+    /// to say nothing.
     pub(super) fn wordless(ended: Ending, refusal: &str, target: &Target) -> Option<Self> {
         let who = target.provider;
         let (code, message) = match ended {
@@ -129,7 +130,8 @@ impl ProviderError {
         Some(Self::useless(code, message))
     }
 
-    /// Returns the ending of an answer that this error interrupted.
+    /// Returns the ending of an answer that this error interrupted. `None` if the error interrupts
+    /// no answer.
     pub(super) fn ending(&self) -> Option<Ending> {
         match self.fault.code.as_str() {
             "provider_cut" => Some(Ending::Cut),
@@ -145,7 +147,7 @@ impl ProviderError {
     }
 }
 
-/// Returns the innermost cause, which names neither address nor key.
+/// Returns the words of the innermost cause, which names neither address nor key.
 fn cause(error: &reqwest::Error) -> String {
     let mut cause = error.source();
     while let Some(inner) = cause.and_then(std::error::Error::source) {

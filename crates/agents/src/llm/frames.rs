@@ -1,12 +1,13 @@
 //! Splits the bytes of an answer into frames: server-sent events, JSON values one after the other,
 //! or one JSON document.
 //!
-//! The first byte decides and not the content type, because servers label their answers wrongly.
-//! Bytes that are not UTF-8 are replaced, so that one of them costs a character and not the answer.
+//! The first byte decides about the form, and not the content type, because some servers label
+//! their answers wrongly. Bytes that are not UTF-8 are replaced, so that such a byte costs a
+//! character and not the answer.
 
 use std::collections::VecDeque;
 
-/// Longest frame, in bytes: the longest answer with each byte escaped, and thoughts beside it.
+/// Longest frame, in bytes: the longest answer with each byte escaped, together with thoughts.
 pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
 
 /// One event of an answer.
@@ -50,7 +51,7 @@ impl Frames {
         }
     }
 
-    /// Ends the input: a last event without its empty line counts too.
+    /// Ends the input. A last event counts also without its empty line.
     pub(super) fn end(&mut self) {
         if let Some(Form::Events(events)) = &mut self.form {
             events.end(&mut self.ready);
@@ -110,8 +111,8 @@ impl Events {
         Ok(())
     }
 
-    /// Takes a whole line. An empty line completes the event; an error in a line of its own is a
-    /// frame at once; a line with an unknown field is ignored.
+    /// Takes a whole line. An empty line completes the event. A line that is bare JSON, or JSON in
+    /// a field `error`, becomes a frame at once. A line with any other unknown field is ignored.
     fn line(&mut self, line: &[u8], ready: &mut VecDeque<Frame>) {
         if line.is_empty() {
             return self.dispatch(ready);

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 /// Offset of the code points that stand for a half until the other half arrives. They lie in a
-/// private-use plane, so text does not contain them.
+/// private-use plane, so ordinary text does not contain them.
 const STANDS_FOR: u32 = 0x10_0000;
 
 /// Parses JSON in which a string may hold half a character.
@@ -54,8 +54,8 @@ fn is_low(half: u32) -> bool {
 pub(super) struct SurrogateJoiner(Option<u32>);
 
 impl SurrogateJoiner {
-    /// Returns a piece with its characters whole. A first half at its end is kept for the next
-    /// piece. A half whose other half does not come becomes the replacement character.
+    /// Returns a piece with its characters whole. A first half at the end of the piece waits for
+    /// the next piece. A half whose other half does not come becomes the replacement character.
     pub(super) fn join(&mut self, piece: &str) -> String {
         let mut joined = String::with_capacity(piece.len());
         for c in piece.chars() {

@@ -1,5 +1,5 @@
-//! A conversation as a model reads it: its own messages in the assistant role, all others in the
-//! user role.
+//! A conversation as a model reads it: the model's own messages in the assistant role, all others
+//! in the user role.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use moothall_kernel::text::{hang, shortened};
 
 use super::wire::{Message, Request};
 
-/// Bytes counted as one token. Rough, and on the safe side for most languages.
+/// Bytes that count as one token. This is only a rough measure.
 pub(super) const BYTES_PER_TOKEN: usize = 4;
 
 /// Least room for the question, however long the rest, in bytes.
@@ -50,13 +50,15 @@ impl PromptBudget {
     pub(super) fn of(prompt: &Prompt, own_system: Option<&str>, context_tokens: usize) -> Self {
         let system = system(prompt, own_system);
         let bytes = context_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_sub(system.len());
-        // The question may be long: the rest of the conversation keeps half of the room.
+        // A long question is shortened to half of the room, so that the rest of the conversation
+        // gets the other half.
         let asked = shortened(&prompt.request, (bytes / 2).max(REQUEST_BYTES_MIN)).into_owned();
         let bytes = bytes.saturating_sub(asked.len());
         Self { system, asked, bytes }
     }
 
-    /// Builds the request for the turn. The oldest messages are left out first, and counted in it.
+    /// Builds the request for the turn. If not all messages fit, the oldest are left out, and a
+    /// line tells their number.
     pub(super) fn request(self, memory: &Memory<'_>) -> Request {
         let summary =
             memory.summary.as_ref().map(|summary| recalled(&summary.text)).unwrap_or_default();
@@ -99,13 +101,15 @@ fn system(prompt: &Prompt, own: Option<&str>) -> String {
     }
 }
 
-/// Returns the line that counts the messages left out: `unread` and `more`.
+/// Returns the line that counts the messages left out: `unread` and `more`. Empty if none was left
+/// out.
 pub(super) fn left_out(unread: OmittedCount, more: usize) -> String {
     OmittedCount { messages: unread.messages + more as u64, ..unread }.line()
 }
 
-/// Returns the newest messages that fit. A message takes at most a quarter of the room, so that one
-/// cannot displace all others.
+/// Returns the newest messages that fit into `bytes_max` together, the oldest of them first. A
+/// message longer than a quarter of `bytes_max` is shortened, so that it cannot displace all
+/// others.
 pub(super) fn newest_within(
     history: &[TranscriptLine],
     bytes_max: usize,
@@ -148,8 +152,7 @@ impl Messages {
         self.telling.push_str(line);
     }
 
-    /// Adds words of the model to its current message. The user's message before it is complete
-    /// then.
+    /// Adds words of the model to its current message, and completes the user's message before it.
     fn add_own_words(&mut self, words: &str) {
         if words.trim().is_empty() {
             return;

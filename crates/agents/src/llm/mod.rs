@@ -1,9 +1,10 @@
-//! Runtime `llm`: a call to a model provider for each turn, its memory rebuilt from the log.
+//! Runtime `llm`: a call to a model provider for each turn. The model's memory is rebuilt from the
+//! log each time.
 //!
-//! The part of the log that no longer fits is summed up by the model, and the summary is kept in
-//! the log. The answer is streamed. A request is not repeated once a word of its answer was shown.
-//! The limits here bound the time, the length and the reported cost of an answer, whatever the
-//! provider does.
+//! The part of the log that no longer fits is summed up by the model, and the log stores the
+//! summary. The answer is streamed. After a word of its answer was shown, a request is not
+//! repeated. The limits here bound the time, the length and the reported cost of an answer,
+//! whatever the provider does.
 
 mod provider;
 mod names;
@@ -49,15 +50,15 @@ const ANSWER_TOKENS: usize = 4_096;
 /// Longest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
-/// Time past a turn's limit after which its request is ended here. The conversation's own deadline
-/// is meant to end the turn first.
+/// Time past a turn's limit after which this module ends the turn's requests. The conversation's
+/// own deadline is meant to end the turn first.
 const BACKSTOP: Duration = Duration::from_secs(1);
 
-/// Most bytes of a transcript that a prompt reads, however large the model's context: earlier
-/// messages are only in the summary.
+/// Most bytes of a transcript that a prompt reads, however large the model's context. Of earlier
+/// messages a prompt has at most the summary.
 const READ_BYTES_MAX: usize = 1024 * 1024;
 
-/// Longest silence of a provider, whatever the time limit of the turn.
+/// Longest silence of a provider. Half of the turn's time limit counts if that is less.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// A model of a provider.
@@ -81,7 +82,8 @@ pub struct LlmSpec {
     pub temperature: Option<f64>,
     /// Tokens of system text, history and question together.
     pub context_tokens: usize,
-    /// True if the model's template opens its thoughts, so that only the closing tag is sent.
+    /// True if the model's template already opens its thoughts, so that its answer has only the
+    /// closing tag.
     pub thinks_first: bool,
     /// Price of a million tokens read, in a currency of the operator's choice; not known if
     /// unset.
@@ -133,7 +135,9 @@ impl LlmSpec {
         cost.round() as u64
     }
 
-    /// Returns the highest cost of an answer: all of its context read, and its limit written.
+    /// Returns the highest cost of one request: all of its context read, and `max_tokens` written.
+    /// The cost is unknown if a price is unset, or if written tokens have a price and `max_tokens`
+    /// is unset.
     fn call_cost(&self) -> CallCost {
         let (Some(input), Some(output)) = (self.price_input, self.price_output) else {
             return CallCost::Unknown;
@@ -154,8 +158,9 @@ impl LlmSpec {
         }
     }
 
-    /// Returns the number of tokens that this money pays for, after `asked_bytes` were read for it:
-    /// `None` if written tokens cost nothing, and 0 if the money does not pay for one.
+    /// Returns the number of written tokens that this money pays for, after the price of
+    /// `asked_bytes` read is taken from it. It is 0 if the money does not pay for reading, or for
+    /// one written token. Otherwise it is `None` if written tokens cost nothing.
     fn tokens_for(&self, micros: u64, asked_bytes: usize) -> Option<u32> {
         let read = asked_bytes.div_ceil(history::BYTES_PER_TOKEN) as f64;
         let left = micros as f64 - read * self.price_input.unwrap_or_default();
@@ -195,8 +200,8 @@ impl Llm {
         })
     }
 
-    /// Returns the settings of a request. The configured limit of tokens is lowered to
-    /// `affordable`, if that is less.
+    /// Returns the settings of a request. If `affordable` is less than the configured limit of
+    /// tokens, it is the limit. Without a configured limit there is none.
     fn settings(&self, affordable: Option<u32>) -> Settings<'_> {
         let (model, effort) = names::split(&self.spec.model);
         let max_tokens = self.spec.max_tokens;
@@ -237,11 +242,11 @@ impl Work for Llm {
         self.spec.call_cost()
     }
 
-    /// Answers a turn; fails with `timeout` at the turn's limit and `BACKSTOP` more. The usage is
-    /// that of all requests, also if none was answered.
+    /// Answers a turn. Fails with `timeout` at the turn's limit plus `BACKSTOP`. The usage is that
+    /// of all requests, also if none was answered.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
-        // The first poll runs on the stream's task. The history is rebuilt after it, on the turn's
-        // own.
+        // The first poll runs on the stream's task. The history is rebuilt after that poll, on the
+        // turn's own task.
         tokio::task::yield_now().await;
         let began = Instant::now();
         let limit = Duration::from_millis(job.limit.0);

@@ -17,7 +17,8 @@ pub(super) enum Effort {
 }
 
 /// Returns the name that the provider knows, and the effort that is appended to it. Only names of
-/// these makers have one: the `max` of `qwen-max` belongs to its name.
+/// Claude, Gemini and OpenAI have one. In `qwen-max` and `gpt-5-codex-max`, `max` belongs to the
+/// name.
 pub(super) fn split(model: &str) -> (&str, Option<Effort>) {
     let own = own_name(model);
     let known = own.starts_with("claude-") || own.starts_with("gemini-") || is_openai(own);
@@ -56,7 +57,8 @@ pub(super) fn cache_options(model: &str) -> Option<Value> {
     (version? >= (5, 6)).then(|| json!({"mode": "explicit"}))
 }
 
-/// Returns version and variant of a GPT model; the version is `None` if it is not a number.
+/// Returns version and variant of a GPT model; the version is `None` if it is not a number. `None`
+/// for any other model, also for `gpt-oss`.
 fn gpt(model: &str) -> Option<(Option<(u32, u32)>, &str)> {
     let rest = model.strip_prefix("gpt")?;
     let rest = rest.strip_prefix('-').unwrap_or(rest);
@@ -107,7 +109,8 @@ pub(super) enum ThinkingSetting {
     Budget(u32),
 }
 
-/// Returns the tokens for thoughts, for models that take a number.
+/// Returns the tokens for thoughts, for models that take a number. `low` is the number for a low
+/// effort.
 const fn budget(effort: Effort, low: u32) -> u32 {
     match effort {
         Effort::Zero => 0,
@@ -147,7 +150,8 @@ pub(super) enum GeminiThinking {
     Budget(u32),
 }
 
-/// Returns the setting by which a Gemini model makes this effort.
+/// Returns the setting by which a Gemini model makes this effort. A model newer than Gemini 2 has
+/// no setting for [`Effort::Zero`], so it decides by itself (`None`).
 pub(super) fn gemini_thinking(model: &str, effort: Effort) -> Option<GeminiThinking> {
     if model.contains("gemini-2") || model.contains("gemini-1") {
         return Some(GeminiThinking::Budget(budget(effort, 1_000)));

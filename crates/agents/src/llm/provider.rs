@@ -44,7 +44,8 @@ impl Provider {
         }
     }
 
-    /// True if the provider cannot be used without a key.
+    /// True if the provider's own address needs a key. A base URL of the operator's may work
+    /// without one.
     pub const fn needs_key(self) -> bool {
         match self {
             Provider::Openai
@@ -56,7 +57,7 @@ impl Provider {
     }
 
     /// Returns the protocol for a model. OpenAI itself offers its newest models through Responses
-    /// only.
+    /// only; `own_url` is true if another address is configured.
     fn wire(self, model: &str, own_url: bool) -> Wire {
         match self {
             Provider::Openai if !own_url && names::is_of_responses(model) => Wire::Responses,
@@ -68,7 +69,8 @@ impl Provider {
         }
     }
 
-    /// Removes the part of a path that a request adds: people paste the address of the endpoint.
+    /// Removes the part of a path that a request adds, because people paste the address of the
+    /// endpoint.
     fn without_endpoint(self, path: &str) -> &str {
         let path = path.trim_end_matches('/');
         let path = path.split_once("/models/").map_or(path, |(base, call)| {
@@ -85,8 +87,8 @@ impl Provider {
         endpoints.iter().find_map(|endpoint| path.strip_suffix(endpoint)).unwrap_or(path)
     }
 
-    /// Returns a base URL in the form that requests are made from. Without a path of its own it
-    /// gets the provider's usual one.
+    /// Returns a base URL in the form that requests are made from. A URL without a path gets the
+    /// provider's usual path.
     ///
     /// # Errors
     /// One sentence for people, without the URL, which may hold a secret.

@@ -1,4 +1,5 @@
-//! The facts in an answer beside its words: its ending, the tokens used, the model that answered.
+//! The facts in an answer other than its words: its ending, the tokens used, the model that
+//! answered.
 
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::Usage;
@@ -6,7 +7,7 @@ use moothall_kernel::event::Usage;
 use super::history::BYTES_PER_TOKEN;
 use super::wire::Part;
 
-/// Longest refusal that is kept, in bytes.
+/// Length of a refusal, in bytes, after which its further words are ignored.
 const REFUSAL_BYTES_MAX: usize = 4 * 1024;
 
 /// The facts in the frames of one answer so far.
@@ -60,9 +61,10 @@ impl AnswerFacts {
         })
     }
 
-    /// Returns the usage, and true if it had to be corrected. Impossible counts are clamped: a
-    /// model reads at most one token per byte, apart from the provider's own additions, and writes
-    /// at most `max_tokens`.
+    /// Returns the usage, and true if a reported count had to be corrected. An answer that broke
+    /// off before its provider reported any count gets an estimate, which is not a correction.
+    /// Impossible counts are clamped: a model reads at most one token per byte, apart from the
+    /// provider's own additions, and writes at most `max_tokens`.
     pub(super) fn usage(&self, asked_bytes: usize, max_tokens: Option<u32>) -> (Usage, bool) {
         if let Some(estimated) = self.estimated(asked_bytes, max_tokens) {
             return (estimated, false);
@@ -75,8 +77,8 @@ impl AnswerFacts {
 }
 
 impl AnswerFacts {
-    /// Returns an estimate for an unfinished answer whose usage is not known yet: most providers
-    /// report it at the end.
+    /// Returns an estimate of the usage if an unfinished answer has words or thoughts, and its
+    /// usage is not known yet: most providers report it at the end.
     fn estimated(&self, asked_bytes: usize, max_tokens: Option<u32>) -> Option<Usage> {
         let is_reported = self.input != 0.0 || self.output != 0.0;
         if self.ended.is_some() || is_reported || self.heard_bytes == 0 {

@@ -1,9 +1,9 @@
 //! The summary of the part of a conversation that no longer fits into a model's context, written by
 //! the model itself.
 //!
-//! The summary goes into the log and serves the next turns until they outgrow it too. Then it is
-//! summed up again, together with the messages since. About half of the room keeps messages word
-//! for word, so that a summary is due now and then and not each turn.
+//! The summary goes into the log and serves the next turns. If it and the messages since it no
+//! longer fit, all of them are summed up again. About half of the room has messages word for word,
+//! so that a summary is due now and then and not each turn.
 
 use moothall_kernel::compose::{OmittedCount, Prompt, StoredSummary, TranscriptLine};
 use moothall_kernel::summary::SUMMARY_BYTES_MAX;
@@ -19,19 +19,20 @@ const BYTES_MIN: usize = 240;
 /// Bytes of a word and the space after it; generous, so that an obedient summary is not cut.
 const BYTES_PER_WORD: usize = 8;
 
-/// The messages to sum up, and those to keep word for word.
+/// The messages to sum up, and the messages to show word for word.
 pub(super) struct Plan<'p> {
     before: Option<&'p StoredSummary>,
     unread: OmittedCount,
     falls_out: &'p [TranscriptLine],
-    /// The newest lines, kept word for word.
+    /// The newest lines, which the request shows word for word.
     pub(super) kept: &'p [TranscriptLine],
     bytes: usize,
     bytes_max: usize,
 }
 
 impl<'p> Plan<'p> {
-    /// Returns a plan if a prompt's memory is larger than `bytes`.
+    /// Returns a plan if a prompt's memory is larger than `bytes`. `None` also if so small a room
+    /// has no place for a summary, or if no message falls out.
     pub(super) fn due(prompt: &'p Prompt, bytes: usize) -> Option<Self> {
         let bytes_max = (bytes / SHARE).min(SUMMARY_BYTES_MAX);
         let before = prompt.summary.as_ref();
@@ -39,6 +40,8 @@ impl<'p> Plan<'p> {
         if bytes_max < BYTES_MIN || recalled + message_bytes(&prompt.history, bytes) <= bytes {
             return None;
         }
+        // The newest messages stay as far as they fit into half of the room. This is the number of
+        // the others.
         let fits = prompt.history.len() - newest_within(&prompt.history, bytes / 2).len();
         let (falls_out, kept) = prompt.history.split_at(fits);
         (!falls_out.is_empty()).then_some(Self {
@@ -78,7 +81,7 @@ impl<'p> Plan<'p> {
         Request { system, messages: vec![Message::of_others(asked)] }
     }
 
-    /// Returns the written summary as it is kept; `None` if the model wrote nothing.
+    /// Returns the written summary as it is stored; `None` if the model wrote nothing.
     pub(super) fn remembered(&self, written: &str) -> Option<StoredSummary> {
         let text = visible(&clean(written));
         let text = cut(text.trim(), self.bytes_max).to_owned();

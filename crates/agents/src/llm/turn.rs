@@ -56,7 +56,7 @@ struct ModelCall {
     asked_bytes: usize,
 }
 
-/// The audience of an answer while it streams: a summary has none.
+/// The audience of an answer while it streams. A summary has none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StreamAudience {
     Everyone,
@@ -103,7 +103,8 @@ impl<'a> Turn<'a> {
         self.usage_of(&self.calls, began)
     }
 
-    /// Reports the usage so far: a turn that is stopped cannot report it later.
+    /// Reports the usage so far if it has changed, because a turn that is stopped cannot report it
+    /// later.
     fn tell_usage(&mut self) {
         let used = Usage { ms: 0, ..self.usage(Instant::now()) };
         if used != self.reported_usage {
@@ -133,9 +134,11 @@ impl<'a> Turn<'a> {
         self.llm.spec.provider
     }
 
-    /// Makes requests until one is answered or no further one is allowed.
+    /// Makes requests until one is answered or no further one is allowed. Makes none, and fails
+    /// with `circuit_open`, while the circuit of the model is open.
     pub(super) async fn answer(&mut self) -> Result<String, Fault> {
-        // One admission for the turn: only its outcome counts, however many retries it needs.
+        // One admission for the turn: the circuit counts only the turn's outcome, and not each
+        // retry.
         let admission =
             self.llm.circuit.admit(Instant::now()).map_err(|wait| self.left_alone(wait))?;
         let request = self.request().await;
@@ -160,8 +163,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Returns the request for the answer. If the memory does not fit, its oldest part is summed up
-    /// first; if that fails, the part is left out.
+    /// Returns the request for the answer. If the memory does not fit, the model sums up the oldest
+    /// part of it first. If that fails, the oldest messages are left out.
     async fn request(&mut self) -> Request {
         let (llm, prompt) = (self.llm, &self.job.prompt);
         let room = PromptBudget::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
@@ -187,7 +190,8 @@ impl<'a> Turn<'a> {
         room.request(&memory)
     }
 
-    /// Asks for a summary, with one request and within a part of the turn's time.
+    /// Asks for a summary, with one request and within a third of the time that the turn has left.
+    /// Reports the summary, so that the log stores it.
     async fn sum_up(&mut self, plan: &Plan<'_>) -> Result<StoredSummary, Fault> {
         let began = Instant::now();
         self.out.report(Report::Progress(format!(
@@ -230,7 +234,7 @@ impl<'a> Turn<'a> {
         )
     }
 
-    /// Returns the wait before the next request; `None` if there must not be one.
+    /// Returns the wait before the next request. `None` if there must not be another request.
     fn wait_after(&self, again: Retry) -> Option<Duration> {
         // Other turns may have opened the circuit meanwhile.
         if self.shown || self.tries >= backoff::TRIES_MAX || self.llm.circuit.rests(Instant::now())
@@ -247,7 +251,8 @@ impl<'a> Turn<'a> {
         (wait < self.deadline.saturating_duration_since(Instant::now())).then_some(wait)
     }
 
-    /// Makes one request, and reads the answer to its end.
+    /// Makes one request, and reads the answer to its end. Stores the ending of the answer in
+    /// `ended`, also if it was interrupted.
     async fn ask(
         &mut self,
         request: &Request,
@@ -286,7 +291,8 @@ impl<'a> Turn<'a> {
     /// has no limit of money or its model no price for output.
     ///
     /// # Errors
-    /// `over_budget` if it pays for fewer than [`TOKENS_MIN`], or than a lower `max_tokens`.
+    /// `over_budget` if the money pays for fewer tokens than [`TOKENS_MIN`], or than `max_tokens`
+    /// if that is lower.
     fn affordable(&self, asked_bytes: usize) -> Result<Option<u32>, ProviderError> {
         let Some(most) = self.out.allowance() else { return Ok(None) };
         let micros = most.saturating_sub(self.usage(Instant::now()).cost_micros);
@@ -300,9 +306,9 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Reads the answer to its end, and reports each piece if it has an audience. `silence` is the
-    /// longest wait for a frame. After the ending was reported, a fault of the connection is
-    /// ignored.
+    /// Reads the answer to its end, and reports each piece if the answer has an audience. `silence`
+    /// is the longest wait for more of it. After the provider reported the ending, the wait is only
+    /// [`TAIL`], and a fault of the connection is ignored.
     async fn read(
         &mut self,
         mut answer: ModelAnswer,
@@ -342,7 +348,8 @@ impl<'a> Turn<'a> {
         &mut self.calls[last].seen
     }
 
-    /// Takes a part of an answer.
+    /// Adds the words or thoughts in a part of an answer. Fails for an error that the provider
+    /// reports before the ending, and for too long an answer.
     fn take(
         &mut self,
         part: Part,
@@ -385,7 +392,8 @@ impl<'a> Turn<'a> {
         self.out.report(Report::Thought(history::visible(&clean(piece))));
     }
 
-    /// Adds a piece of an answer, without characters that people cannot read, and reports it.
+    /// Adds a piece of an answer, without characters that people cannot read, and reports it if it
+    /// has an audience. Fails if the answer gets longer than [`ANSWER_BYTES_MAX`].
     fn hear(
         &mut self,
         piece: &str,
@@ -422,9 +430,11 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Returns the text of an answer that was read to its end. If the answer is only thoughts,
-    /// these are returned, or an empty text in a turn that may pass. Fails if the answer is cut or
-    /// in another form, and if it has no words although the model did not choose to be silent.
+    /// Returns the text of an answer that was read to its end. If the answer is only thoughts in
+    /// its text, it returns these thoughts, or an empty text in a turn that may pass. It fails if
+    /// the answer is cut or in another form, if all of it came as thoughts in a field of their own
+    /// and the turn may not pass, and if it has no words for another reason than the model's
+    /// choice.
     fn finish(
         &mut self,
         words: ModelWords,
@@ -467,7 +477,8 @@ impl<'a> Turn<'a> {
         Ok(words.text)
     }
 
-    /// Reports to people anything odd about an answer that is otherwise fine.
+    /// Reports to people an impossible number of tokens, and another model than the configured one,
+    /// in an answer that is otherwise fine.
     fn remark(&self, seen: &AnswerFacts) {
         if self.calls.last().is_some_and(|call| self.tokens_of(call).1) {
             self.out.report(Report::Progress(format!(

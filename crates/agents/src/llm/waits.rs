@@ -17,7 +17,7 @@ const BEFORE: &[&str] = &[
     "wait",
 ];
 
-/// Returns the wait that a body asks for, in a field or in words.
+/// Returns the wait that a body asks for, in a field or in words; at most [`ASKED_MAX`].
 pub(super) fn asked_in(body: &Value) -> Option<Duration> {
     let error = body.get("error").unwrap_or(body);
     let detail = |detail: &Value| duration(detail.get("retryDelay")?.as_str()?);

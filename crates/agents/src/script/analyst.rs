@@ -3,8 +3,10 @@
 use super::room::{SeenMessage, TurnView, plain};
 use super::text::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
 
-/// Returns an analysis. In a turn that may pass: only of a question or numbers, once for each human
-/// message, and once more if another agent asks something.
+/// Returns an analysis, or an answer to another agent's question. In a turn that must not pass, a
+/// question of another agent that caused the turn is answered, and anything else is analyzed. In a
+/// turn that may pass, the agent speaks at most twice for each human message: it analyzes the
+/// message if it has a question or numbers, and then answers another agent's question.
 pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     if !room.job.may_pass {
         return Some(
@@ -21,6 +23,7 @@ pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     }
 }
 
+/// Returns an answer to the question in a message; `None` if the message has no question.
 fn answer(said: SeenMessage<'_>) -> Option<String> {
     let words = plain(&said.post.body);
     let asked = capitalised(&shorten(question(&words)?, 120));

@@ -16,7 +16,7 @@ const HARVESTER: &str = "You are the harvester: write its harvest";
 /// The part of the seed message before the opening question.
 const OPENING: &str = "Opening question: ";
 const TOPIC_CHARS_MAX: usize = 160;
-/// Number of key words among which one is chosen.
+/// Number of key words among which a word is chosen.
 const WORDS: usize = 6;
 
 /// Returns the words of a turn in a gathering; `None` for any other turn.
@@ -43,16 +43,16 @@ fn topic(room: &TurnView<'_>) -> String {
     shorten(&seeded.unwrap_or_else(|| room.asked()), TOPIC_CHARS_MAX)
 }
 
-/// Returns a word to speak about: the `index`-th longest key word of a text, or a general one. Long
-/// words are rarely verbs.
+/// Returns a key word of a text to speak about: the longest one for `index` 0, the next shorter one
+/// for 1. If the text has too few, returns a general word. Long words are rarely verbs.
 fn word(text: &str, index: usize) -> String {
     let mut words = key_words(text, WORDS);
     words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
     words.into_iter().nth(index).unwrap_or_else(|| "this".to_owned())
 }
 
-/// Returns the demo's part in this round: its view first, then an answer to the other speakers, and
-/// at the end what it takes along.
+/// Returns the demo's words in this round. Its first contribution to the conversation is its view,
+/// its second one answers another speaker, and each later one says what it takes along.
 fn contribution(demo: Demo, room: &TurnView<'_>) -> String {
     let topic = topic(room);
     let (first, second) = (word(&topic, 0), word(&topic, 1));
@@ -97,7 +97,9 @@ fn contribution(demo: Demo, room: &TurnView<'_>) -> String {
     }
 }
 
-/// Returns the speaker before, and the point that it made first: later points quote others.
+/// Returns the name of the newest other speaker, and the gist of its first message, because its
+/// later messages quote others. Without another speaker, these are "the question" and the gist of
+/// the topic.
 fn point_of(room: &TurnView<'_>, topic: &str) -> (String, String) {
     let speaker = room.last_other().map(|said| &said.post.from);
     let made = room.others_ever().into_iter().find(|said| Some(&said.post.from) == speaker);
@@ -111,7 +113,7 @@ fn name_of(said: SeenMessage<'_>) -> String {
     capitalised(said.post.from.as_str())
 }
 
-/// Returns the harvest, in the form that the request gives.
+/// Returns the harvest, in the form that the request demands.
 fn harvest(room: &TurnView<'_>) -> String {
     let said = room.others_ever();
     let topic = topic(room);

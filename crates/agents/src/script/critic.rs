@@ -10,8 +10,9 @@ const DOUBTS: &[&str] = &[
     "this is one case; name a second one before we rely on it.",
 ];
 
-/// Returns an objection. In a turn that may pass: only if another agent has answered the human
-/// message, once for each, and never to a greeting.
+/// Returns an objection. In a turn that may pass, it objects only to another agent's message that
+/// follows the human message, only one time for each human message, and not if that message is a
+/// greeting.
 pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     if room.job.may_pass {
         if is_greeting(&room.asked()) {
@@ -26,8 +27,9 @@ pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     )
 }
 
-/// Returns an objection to a message. If its doubt is a question and one other message was posted,
-/// it mentions the author to get an answer: later the replies may be used up.
+/// Returns an objection to a message. If the doubt in it is a question, and only one message of
+/// other agents follows the human message, it mentions the author to get an answer. With more
+/// messages the replies may be used up.
 fn objection(room: &TurnView<'_>, said: SeenMessage<'_>) -> String {
     let words = plain(&said.post.body);
     let asked = numbers(&room.asked());

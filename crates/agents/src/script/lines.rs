@@ -57,9 +57,9 @@ impl From<LineForm> for ScriptLine {
     }
 }
 
-/// The answers of a reciting agent. The n-th turn of a conversation gets the n-th line, and after
-/// the last line the first again. The turn's number decides, so that a rerun after a crash gives
-/// the same answer.
+/// The answers of a reciting agent. The n-th turn of a conversation, counted over all its agents,
+/// gets the n-th line, and after the last line the first again. The turn's number decides, so that
+/// a rerun after a crash gives the same answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptSpec {
     /// The lines, at least one.

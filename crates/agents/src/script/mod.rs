@@ -24,7 +24,7 @@ use moothall_kernel::pass::PASS;
 pub use lines::{ScriptLine, ScriptSpec};
 use room::TurnView;
 
-/// Time before the first word at the human pace, and for each further word.
+/// Time before the answer at the human pace, and before each of its words.
 const THINKS: Duration = Duration::from_millis(900);
 const WORD: Duration = Duration::from_millis(45);
 
@@ -93,7 +93,8 @@ impl Work for PacedDemo {
         RUNTIME.runtime.clone()
     }
 
-    /// Returns 0: the agent reads the newest messages and not its prompt.
+    /// Returns 0: the agent reads the messages of its window, and needs no transcript in its
+    /// prompt.
     fn room(&self) -> usize {
         0
     }

@@ -45,9 +45,9 @@ impl<'a> TurnView<'a> {
         Self { job, said }
     }
 
-    /// Returns the human message behind this turn. The chain of replies leads to it, so that a
-    /// message that is still queued is not answered early; if the chain is cut, the newest one is
-    /// taken.
+    /// Returns the human message from which this turn comes. The chain of replies leads to it, so
+    /// that a message that is still queued is not answered early. If the chain does not lead to a
+    /// human message, the newest one is returned.
     pub(super) fn question(&self) -> Option<SeenMessage<'a>> {
         let mut here = SeenMessage::of(&self.job.trigger);
         while let Some(said) = here {
@@ -61,13 +61,14 @@ impl<'a> TurnView<'a> {
         self.said.iter().rev().copied().find(|said| said.is_human())
     }
 
-    /// Returns the text of that message without the mentions at its start; empty without a message.
+    /// Returns the text of [`TurnView::question`] without the mentions at its start. Empty without
+    /// such a message.
     pub(super) fn asked(&self) -> String {
         self.question().map(|said| plain(unaddressed(&said.post.body))).unwrap_or_default()
     }
 
-    /// Returns the text that this turn is about: the trigger's, or the human message if the trigger
-    /// has none.
+    /// Returns the text that this turn is about: the trigger's, or that of the human message if the
+    /// trigger is not a message.
     pub(super) fn subject(&self) -> String {
         SeenMessage::of(&self.job.trigger)
             .map_or_else(|| self.asked(), |said| plain(unaddressed(&said.post.body)))
@@ -117,7 +118,8 @@ impl<'a> TurnView<'a> {
         self.said.iter().filter(is_other).copied().collect()
     }
 
-    /// Returns the last message of another agent, if newer than this agent's own.
+    /// Returns the last message of another agent since the human message, if it is newer than this
+    /// agent's own last message.
     pub(super) fn news(&self) -> Option<SeenMessage<'a>> {
         let own = self.own().last().map(|said| said.seq).unwrap_or_default();
         self.others().into_iter().next_back().filter(|said| said.seq > own)
@@ -128,7 +130,7 @@ impl<'a> TurnView<'a> {
         SeenMessage::of(&self.job.trigger).filter(|said| self.is_other_agent(*said))
     }
 
-    /// Returns the newest message of another agent that does not reply to this one.
+    /// Returns the newest message of another agent, without replies to this agent.
     pub(super) fn last_other(&self) -> Option<SeenMessage<'a>> {
         let answers_me = |said: &SeenMessage<'_>| {
             said.post.reply_to.as_ref().is_some_and(|cause| cause.from == self.job.participant)

@@ -160,6 +160,8 @@ pub(super) struct Number {
 }
 
 impl Number {
+    /// Reads a number with an optional sign, unit and thousands separators; `None` for any other
+    /// word.
     fn parse(token: &str) -> Option<Self> {
         let token = token
             .trim_matches(|c: char| !c.is_alphanumeric() && !"%$€£¥+-".contains(c))
@@ -192,7 +194,8 @@ pub(super) fn shown(value: f64) -> String {
     fixed.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Describes the sum or the difference of a text's numbers, if they have the same unit.
+/// Describes a text's numbers: the sum and the average of three or more, and the change or the
+/// distance of two. `None` if there are fewer, or if their units differ.
 pub(super) fn arithmetic(text: &str, numbers: &[Number]) -> Option<String> {
     let [first, .., last] = numbers else { return None };
     if numbers.iter().any(|number| number.unit != first.unit) {
@@ -242,7 +245,8 @@ pub(super) fn gist(text: &str) -> String {
     shorten(sentences(text).first().copied().unwrap_or_default(), 160)
 }
 
-/// Shortens a text to `chars_max` characters and an ellipsis.
+/// Shortens a text to `chars_max` characters and an ellipsis. A text that is not longer stays as it
+/// is.
 pub(super) fn shorten(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),

@@ -19,8 +19,10 @@ const ASKED_TO_WRITE: &[&str] = &[
     "report",
 ];
 
-/// Returns a draft. In a turn that may pass: only if the human message asks for something written,
-/// or is a greeting that no agent has returned.
+/// Returns a draft. In a turn that must not pass, a question of another agent that caused the turn
+/// gets an addition to the draft instead. In a turn that may pass, the agent speaks one time for
+/// each human message: with a draft if the message asks for something written, or with a welcome if
+/// it is a greeting and no other agent has spoken since.
 pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     let asked = room.asked();
     if !room.job.may_pass {
@@ -73,7 +75,8 @@ fn draft(room: &TurnView<'_>, asked: &str) -> String {
     format!("{DRAFT}\n\n> {}", parts.join(" "))
 }
 
-/// Returns the first sentence of a draft: the matter after a colon, or the topic after “about”.
+/// Returns the first sentence of a draft: the matter after a colon, the topic after “about”, or
+/// else the message itself.
 fn opening(asked: &str) -> String {
     if asked.is_empty() {
         return "Nothing was said yet.".to_owned();
@@ -91,6 +94,8 @@ fn opening(asked: &str) -> String {
     }
 }
 
+/// Returns the last sentence of a draft. It depends on messages of other agents, and on a key word
+/// of the human message.
 fn closing(room: &TurnView<'_>, asked: &str) -> String {
     match (room.others().is_empty(), key_words(asked, 1).first()) {
         (true, Some(word)) => {

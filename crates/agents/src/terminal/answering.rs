@@ -1,7 +1,7 @@
 //! Answering a dialog: the key of an option, and words for its field.
 //!
-//! If a field holds words, its option's digit submits them; if the field has the focus, a digit is
-//! typed into it. So each key is preceded by a look.
+//! If a field holds words, the digit of its option submits them. If the field has the focus, a
+//! digit is typed into it. So the screen is read before each key.
 //! (`docs/decisions/0038-a-question-may-be-answered-in-words.md`)
 
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use moothall_engine::sessions::{Dialog, Field, HostFault, PaneState, View};
 use super::hygiene::for_field;
 use super::typing::{TAKES_PASTE, Typist};
 
-/// Options that a digit can choose.
+/// Number of options that a digit can choose.
 const DIGITS: usize = 9;
 
 /// Time for a program to show the effect of a key; after it, the key failed.
@@ -27,7 +27,9 @@ const ANOTHER: &str = "The program shows another dialog now.";
 const END_CHARS: usize = 40;
 
 impl Typist<'_> {
-    /// Chooses options if this dialog is still shown.
+    /// Chooses options if this dialog is still shown. If the dialog has options to check, and the
+    /// chosen ones are among them, exactly these are checked. Otherwise exactly one option can be
+    /// chosen.
     pub(super) async fn choose(
         &mut self,
         dialog: &Dialog,
@@ -44,8 +46,9 @@ impl Typist<'_> {
         }
     }
 
-    /// Checks exactly these options, and moves to the next step. If that step only asks to confirm
-    /// the answers, it is confirmed.
+    /// Checks exactly these options, and moves to the next step. If the next step only asks to
+    /// confirm the answers, it is confirmed. Refuses if a person has typed words into the dialog's
+    /// field.
     async fn check(&mut self, dialog: &Dialog, chosen: &[usize]) -> Result<(), HostFault> {
         for (at, _) in dialog.options.iter().enumerate().filter(|(_, one)| one.with_others) {
             let shown = self.look_at(dialog).await?;
@@ -84,6 +87,8 @@ impl Typist<'_> {
     }
 
     /// Chooses an option by its digit, or with the arrows and Enter if the dialog takes no digits.
+    /// An option with a field needs a `text`, and no other option takes one. Refuses an option for
+    /// which [`digit_of`] has no digit.
     async fn choose_one(
         &mut self,
         dialog: &Dialog,
@@ -111,9 +116,9 @@ impl Typist<'_> {
         }
     }
 
-    /// Returns the dialog as it is shown now, and refuses if the program shows another one or none.
-    /// On a busy computer a program draws half of a dialog first, which cannot be read or looks
-    /// like another one. So this waits before it refuses, unless the program no longer asks.
+    /// Returns the dialog as it is shown now. Refuses if the program shows another one or none. On
+    /// a busy computer a program first draws half of a dialog, which cannot be read or looks like
+    /// another one. So this function waits before it refuses, unless the program no longer asks.
     async fn look_at(&mut self, dialog: &Dialog) -> Result<Dialog, HostFault> {
         let is_this = |shown: &Dialog| shown.is_same(dialog);
         let is_whole = |view: &View| {
@@ -127,7 +132,8 @@ impl Typist<'_> {
         }
     }
 
-    /// Moves the pointer of a dialog to an option, with a look at each step, and presses Enter.
+    /// Moves the pointer of a dialog to an option, reads the screen at each step, and presses
+    /// Enter.
     async fn point(&mut self, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
         let keys = &self.vendor.table().keys;
         let pointer = |view: &View| {
@@ -165,7 +171,7 @@ impl Typist<'_> {
     }
 
     /// Puts words into a field and submits them. If the field already holds these words, they are
-    /// not typed again.
+    /// not typed again. Refuses if it holds other words.
     async fn fill(
         &mut self,
         dialog: &Dialog,
@@ -212,7 +218,8 @@ impl Typist<'_> {
         }
     }
 
-    /// Moves the focus to an empty field, by the key of its option.
+    /// Moves the focus to an empty field, by the key of its option. Fails if the field does not get
+    /// the focus or is not empty.
     async fn focus(&mut self, dialog: &Dialog, field: &Field, key: &str) -> Result<(), HostFault> {
         if !field.is_focused {
             self.send(key).await?;
@@ -225,8 +232,8 @@ impl Typist<'_> {
     }
 }
 
-/// Returns the digit that chooses an option. A field between the options to check and the others
-/// takes a digit too, though it is not an option.
+/// Returns the digit that chooses an option; `None` if it would be above 9. A field between the
+/// options to check and the others takes a digit too, though it is not an option.
 fn digit_of(dialog: &Dialog, position: usize) -> Option<String> {
     let option = dialog.options.get(position)?;
     let is_behind_field = dialog.checked.is_some() && !option.with_others;
@@ -242,8 +249,8 @@ fn field_of<'a>(view: &'a View, dialog: &Dialog) -> Option<&'a Field> {
     view.dialog.as_ref().filter(|shown| shown.is_same(dialog))?.field.as_ref()
 }
 
-/// True if the field of this dialog holds words. Long words fill the screen, so that only their end
-/// is readable and the dialog is not.
+/// True if the field of this dialog holds words. Long words fill the screen, so that the dialog
+/// cannot be read: then the end of `text` must be on the screen.
 fn is_filled(view: &View, dialog: &Dialog, text: &str) -> bool {
     match field_of(view, dialog) {
         Some(field) => !field.words.is_empty(),

@@ -80,15 +80,16 @@ impl Control {
     /// cannot be reached.
     pub(super) async fn run(&self, command: &TmuxCommand) -> TmuxReply {
         let waiting = self.send(command).await?;
-        // `serve` gives up only a silent connection, and other panes may draw all the time.
+        // `serve` gives up a connection only if it is silent. Drawings of other panes may keep it
+        // busy, so this wait has a limit too.
         match timeout(ANSWER * 2, waiting).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) | Err(_) => Err(lost()),
         }
     }
 
-    /// Runs two commands, the second right after the first, and waits once. A command of another
-    /// caller may come between them.
+    /// Sends the second command without a wait for the answer to the first, and then waits for both
+    /// answers. A command of another caller may come between the two.
     pub(super) async fn run_both(
         &self,
         first: &TmuxCommand,
@@ -111,7 +112,9 @@ fn lost() -> HostFault {
     HostFault::Unavailable("The connection to tmux was lost; try again.".to_owned())
 }
 
-/// Keeps the connection until all its handles are dropped.
+/// Makes the connection, and makes it again whenever it is lost, until all its handles are dropped.
+/// If tmux cannot be run, or a foreign server does not answer, it tries again only after the next
+/// command.
 async fn keep(place: TmuxServer, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
     let mut backoff = BACKOFF_MIN;
     loop {
@@ -148,8 +151,8 @@ async fn keep(place: TmuxServer, panes: Arc<Panes>, mut asked: mpsc::Receiver<As
     }
 }
 
-/// Waits for the next command and fails it: reconnecting before would change nothing. Returns false
-/// if no handle is left.
+/// Waits for the next command and answers it with the fault, because a connection before that
+/// command would fail in the same way. Returns false if no handle is left.
 async fn refuse_next(asked: &mut mpsc::Receiver<Ask>, fault: HostFault) -> bool {
     let Some(ask) = asked.recv().await else { return false };
     // The caller may have gone.
@@ -182,12 +185,13 @@ impl<'a> ControlConnection<'a> {
         Ok(Self { place, panes, stdin, stdout, _child: child, protocol, awaiting, greeted: false })
     }
 
-    /// Serves until the connection is lost, or until the last handle is dropped: then returns true.
+    /// Serves the connection. Returns false when it is lost, and true when the last handle was
+    /// dropped.
     async fn serve(&mut self, asked: &mut mpsc::Receiver<Ask>) -> bool {
         if self.greet().await.is_err() {
             return false;
         }
-        // A partly read line stays here if the other branch wins, and is completed later.
+        // A partly read line stays in `bytes` if another branch wins, and is completed later.
         let mut bytes = Vec::new();
         loop {
             let silent = sleep(ANSWER);
@@ -224,7 +228,8 @@ impl<'a> ControlConnection<'a> {
         self.tell(LIST, AnswerTarget::Census { missed: true }).await
     }
 
-    /// Sends a command. Its answer goes to `awaiting`, since tmux answers commands in their order.
+    /// Sends a command. The target of its answer waits in the queue `awaiting`, since tmux answers
+    /// commands in their order.
     async fn tell(&mut self, line: &str, awaiting: AnswerTarget) -> io::Result<()> {
         self.awaiting.push_back(awaiting);
         self.stdin.write_all(format!("{line}\n").as_bytes()).await?;
@@ -247,7 +252,7 @@ impl<'a> ControlConnection<'a> {
         }
     }
 
-    /// Passes an answer to the oldest command without one; from the first answer on, the connection
+    /// Passes an answer to the oldest command without one. From the first answer on, the connection
     /// counts as made. Returns false if the connection cannot be used further, for instance because
     /// no command waits.
     async fn answered(&mut self, answer: Result<Vec<String>, String>) -> bool {
@@ -267,7 +272,8 @@ impl<'a> ControlConnection<'a> {
     }
 
     /// Takes the list of panes as the census of live ones. If notifications may have been missed,
-    /// the own server's loose windows are linked again; returns false if that cannot be sent.
+    /// this data folder's own server gets its loose windows linked again. Returns false if that
+    /// cannot be sent.
     async fn count(&mut self, lines: &[String], missed: bool) -> bool {
         let rows: Vec<PaneRow<'_>> = lines.iter().filter_map(|line| PaneRow::of(line)).collect();
         let alive: BTreeSet<Run> = rows.iter().filter(|row| !row.dead).map(PaneRow::run).collect();
@@ -278,7 +284,7 @@ impl<'a> ControlConnection<'a> {
         }
     }
 
-    /// Links the windows that the hub lacks: a person may have ended the hub.
+    /// Links all windows that are not in the hub into it, because a person may have ended the hub.
     async fn link(&mut self, rows: &[PaneRow<'_>]) -> io::Result<()> {
         let linked: BTreeSet<&str> =
             rows.iter().filter(|row| row.session == HUB).map(|row| row.window).collect();

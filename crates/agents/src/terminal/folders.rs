@@ -18,8 +18,9 @@ const FOLDERS_MAX: usize = 1_000;
 /// The entry that makes a folder the working copy of a repository.
 const REPOSITORY: &str = ".git";
 
-/// Returns the folders directly inside a folder, in the order of their names, without hidden ones.
-/// `account` is the user that reads them; `None` is the server's own.
+/// Returns the folders directly inside a folder, in the order of their names, at most
+/// [`FOLDERS_MAX`]. Hidden folders and names with control characters are left out. `account` is the
+/// user that reads them; `None` is the server's own.
 pub(super) async fn list(
     folder: &Path,
     account: Option<&Account>,
@@ -45,6 +46,7 @@ fn unreadable(folder: &Path, why: &str) -> HostFault {
     ))
 }
 
+/// Returns the reason of an error in words for people.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "it does not exist".into(),
@@ -54,6 +56,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
+/// Reads a folder as the server's own user. A link to a folder counts as a folder.
 async fn of_own_user(folder: &Path) -> io::Result<Vec<FolderEntry>> {
     let folder = folder.to_owned();
     let read = tokio::task::spawn_blocking(move || {

@@ -2,7 +2,7 @@
 
 use moothall_kernel::text::{for_program, for_terminal};
 
-/// Cleans text for a composer; its lines and its end stay as they are.
+/// Cleans text for a composer. Line breaks and white space at its end stay.
 pub(super) fn for_composer(text: &str) -> String {
     for_program(text)
 }

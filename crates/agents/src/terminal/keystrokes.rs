@@ -25,7 +25,8 @@ impl TmuxHost {
     }
 }
 
-/// Returns the command for a keystroke; `None` if it has no character to type.
+/// Returns the command for a keystroke. `None` for a paste, and for text without a character to
+/// type.
 fn command(pane: &Pane, key: &Keystroke) -> Option<TmuxCommand> {
     let keys = |flags: &'static str| TmuxCommand::of(flags).word(&pane.id);
     match key {

@@ -69,7 +69,7 @@ pub struct TmuxHost {
     found: Mutex<BTreeMap<Pane, TmuxServer>>,
 }
 
-/// The facts about a pane beside its screen.
+/// The facts about a pane other than its screen.
 struct Facts {
     pid: u32,
     dead: bool,
@@ -84,8 +84,8 @@ const FACTS: &str = "#{pane_pid} #{pane_dead} #{pane_width} #{cursor_flag} #{cur
                      #{cursor_x} #{pane_current_command}";
 
 impl TmuxHost {
-    /// Makes the terminals of a data folder. `folder` holds the socket and the files of pastes; it
-    /// is created if missing.
+    /// Makes the terminals of a data folder. `folder` holds the files of pastes, and the socket if
+    /// its path is short enough. It is created if missing.
     ///
     /// # Errors
     /// The folder cannot be created with access for its owner only.
@@ -178,7 +178,8 @@ impl TmuxHost {
         self.known().get(client).map_or(Vendor::Other, |program| program.vendor)
     }
 
-    /// Returns the view of a pane and checks its process, both from nearly the same moment.
+    /// Returns the view of a pane if it still runs the same process. The check and the screen are
+    /// from nearly the same moment.
     async fn look(
         &self,
         control: &Control,
@@ -209,7 +210,8 @@ impl TmuxHost {
         Ok(view)
     }
 
-    /// Returns the connection to a pane if it still runs the same process.
+    /// Returns the connection to a pane if it still runs the same process; otherwise fails with
+    /// [`HostFault::Gone`].
     async fn same(&self, pane: &Pane) -> Result<Control, HostFault> {
         let control = self.at(pane).await?;
         let pid = TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid}"]);
@@ -268,6 +270,9 @@ impl SessionHost for TmuxHost {
         self.known().get(client).map(|program| self.injector.reports(program)).unwrap_or_default()
     }
 
+    /// Returns the configured working folder of a program, or else the home of the user that it
+    /// runs as. Without both, a known program works in `room`, and any other in the working folder
+    /// of this server.
     fn home(&self, client: &str, room: Option<&Path>) -> PathBuf {
         let programs = self.known();
         let program = programs.get(client);
@@ -322,9 +327,9 @@ impl SessionHost for TmuxHost {
         Ok(control.panes.news(&run_of(pane), client))
     }
 
-    /// Returns the screen of a pane; its state is `Gone` if the pane or its process does not exist
-    /// any more. The absence of a pane on another tmux server is an error if the pane was not used
-    /// since the start of this server.
+    /// Returns the screen of a pane. Its state is `Gone` if the pane or its process does not exist
+    /// any more. A missing pane on another tmux server is an error if the pane was not used since
+    /// the start of this server.
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
         let control = self.at(pane).await?;
         match self.look(&control, pane, self.vendor(client)).await {
@@ -367,7 +372,7 @@ impl SessionHost for TmuxHost {
         self.type_keystrokes(pane, keys).await
     }
 
-    /// Returns at most this number of lines, and at most `TAIL_LINES_MAX`. Wrapped rows count as
+    /// Returns the last `lines` lines of a pane, at most `TAIL_LINES_MAX`. Wrapped rows count as
     /// one line; empty lines at the end are left out.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
         let control = self.same(pane).await?;
@@ -382,8 +387,7 @@ impl SessionHost for TmuxHost {
             .await?;
         let all: Vec<&str> = all.iter().map(|line| line.trim_end()).collect();
         let end = all.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-        // The capture begins that many lines up in the history, and has the rows of the screen
-        // besides.
+        // The capture begins `lines` lines up in the history, and also has the rows of the screen.
         Ok(all[end.saturating_sub(lines)..end].join("\n"))
     }
 

@@ -77,7 +77,7 @@ impl Panes {
         }
     }
 
-    /// Returns the end of the last paste; empty if another process pasted it.
+    /// Returns the end of the last paste. Empty if this server has not pasted into the pane.
     pub(super) fn pasted(&self, run: &Run) -> String {
         self.all().get(run).map(|watched| watched.pasted.clone()).unwrap_or_default()
     }
@@ -90,7 +90,7 @@ impl Panes {
     }
 
     /// Drops the panes that are not alive and notifies their listeners. If notifications may have
-    /// been missed, listeners of the others look again.
+    /// been missed, the listeners of live panes look again.
     pub(super) fn alive(&self, alive: &BTreeSet<Run>, missed: bool) {
         self.all().retain(|run, watched| {
             let lives = alive.contains(run);
@@ -119,8 +119,8 @@ impl WatchedPane {
     }
 }
 
-/// Notifies after each drawing has finished. It only waits on drawings, so an idle pane costs
-/// nothing. It ends with the pane.
+/// Notifies when the pane has finished drawing, and every [`RESTLESS`] while it draws without an
+/// end. It only waits on drawings, so an idle pane costs nothing. It ends with the pane.
 async fn tell(mut counts: watch::Receiver<u64>, news: broadcast::Sender<PaneNews>) {
     while counts.changed().await.is_ok() {
         let patience = Instant::now() + RESTLESS;

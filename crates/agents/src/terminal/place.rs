@@ -22,7 +22,7 @@ const SOCKET_BYTES_MAX: usize = 100;
 /// A tmux server, and its session that the control client attaches to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum TmuxServer {
-    /// The tmux server that this server started for itself.
+    /// The tmux server of this data folder, which this server starts.
     Own {
         /// The arguments that name its socket on tmux's command line.
         socket: [String; 2],
@@ -36,7 +36,8 @@ pub(super) enum TmuxServer {
     },
 }
 
-/// Settings for the own server at each connection. It does not load the user's configuration.
+/// Settings for this data folder's own server at each connection. That server does not load the
+/// user's configuration.
 ///
 /// The last hook uses `run-shell -C` with a short delay: a control client is not notified of a
 /// command that a hook runs directly.

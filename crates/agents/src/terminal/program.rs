@@ -92,7 +92,7 @@ impl Program {
             .filter(|account| !account.is_own()))
     }
 
-    /// Returns the program for people, with the reason if it cannot be started now.
+    /// Returns the program as people see it in a list, with the reason if it cannot be started now.
     pub(super) fn offer(&self, client: &str) -> ProgramOffer {
         let missing = match self.account() {
             Err(why) => Some(why),
@@ -101,6 +101,8 @@ impl Program {
         ProgramOffer { client: client.to_owned(), summary: self.summary.clone(), missing }
     }
 
+    /// True if the program's file is found by the variables and in the working folder that the
+    /// program would have.
     fn is_installed(&self, account: Option<&Account>) -> bool {
         let environment = Environment::of(&match account {
             None => self.env.clone(),
@@ -111,6 +113,7 @@ impl Program {
         environment.find(name, cwd).is_some()
     }
 
+    /// Returns the sentence for people about a program that is not installed.
     fn how_to_get_it(&self) -> String {
         let name = self.argv.first().map(String::as_str).unwrap_or_default();
         let launch = &self.vendor.table().launch;
@@ -142,7 +145,8 @@ pub struct ProcessParts {
     /// The user that the program runs as, if not the server's own. `env` is its whole environment
     /// then.
     pub account: Option<Account>,
-    /// Program and arguments that start all of it, with the server's rights.
+    /// The words before `argv` that run it as its user. They run with the server's rights. Empty
+    /// for the server's own user.
     pub before: Vec<String>,
 }
 

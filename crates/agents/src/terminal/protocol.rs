@@ -1,9 +1,10 @@
-//! The lines that a control client receives. Pure: bytes in, events out.
+//! The lines that a control client receives. This module is pure: bytes in, events out.
 //!
-//! The answer to a command stands alone between `%begin` and `%end` (or `%error`). A screen may
-//! show a line that looks like such an end, but not with the time and number of this answer. If
-//! answers and commands no longer match, that is [`ControlEvent::Confused`] and the connection must
-//! be made again: an answer must never be taken for that of another command.
+//! The answer to a command stands alone between `%begin` and `%end` (or `%error`). The text of a
+//! screen in an answer may have a line that looks like such an end, but not one with the time and
+//! number of this answer. If answers and commands no longer match, that is
+//! [`ControlEvent::Confused`] and the connection must be made again: an answer must never be taken
+//! for that of another command.
 
 /// An event that a control client received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,8 +89,8 @@ fn end_of(line: &str, mark: &str) -> Option<bool> {
 }
 
 impl Block {
-    /// Returns the answer if the command was this client's own: those of hooks are answered here
-    /// too, with flags of 0.
+    /// Returns the answer if the command was this client's own. `None` for a command of a hook: its
+    /// answer arrives here too, with flags of 0.
     fn answer(self, well: bool) -> Option<ControlEvent> {
         let ours = self.mark.rsplit(' ').next().is_some_and(|flags| flags != "0");
         ours.then(|| {

@@ -9,8 +9,9 @@ use super::{Program, Search, TmuxHost};
 use crate::command::Environment;
 
 impl TmuxHost {
-    /// Looks a prompt up as the user that the client's program runs as; `None` if the client is
-    /// unknown, its user cannot be used, or nothing is found.
+    /// Looks a prompt up as the user that the client's program runs as. `None` if nothing is found,
+    /// the client is unknown, its user cannot be used, or its vendor's records lack what the query
+    /// needs.
     pub(super) async fn look_up(
         &self,
         pane: &Pane,
@@ -35,8 +36,9 @@ impl TmuxHost {
     }
 }
 
-/// Returns the variables that name the place of a program's records: those that it was started
-/// with, or, if the system shows none of them, those that it would be started with now.
+/// Returns the variables that name the place of a program's records: those that the program was
+/// started with. If the system shows none of them, it returns those that the program would be
+/// started with now.
 fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
     let wanted = |name: &str| VARIABLES.contains(&name);
     let pid = in_front(pane.pid).unwrap_or(pane.pid);

@@ -18,8 +18,8 @@ const STATUS_LOOKS: u32 = 20;
 const STATUS_EVERY: Duration = Duration::from_millis(100);
 /// Most lines of a dead program that are shown to people.
 const LAST_LINES: usize = 5;
-/// First line, above the screen, in which its last words are looked for: tmux scrolls a line out
-/// when it reports the pane dead.
+/// First line of the capture in which a program's last words are looked for, above the screen: tmux
+/// scrolls a line out when it reports the pane dead.
 const ABOVE: &str = "-60";
 
 /// Starts the program only if its working directory is the allowed one. A user who may write above
@@ -36,7 +36,8 @@ const NAME_CHARS_MAX: usize = 40;
 
 impl TmuxHost {
     /// Starts a program in a tmux session of its own, links its window into the hub, and returns
-    /// the pane. Refuses an unknown client, or a folder that does not exist.
+    /// the pane. Refuses an unknown client, a folder that does not exist, and a program whose user
+    /// is not the announced one any more.
     pub(super) async fn start_program(&self, launch: &Launch) -> Result<Pane, HostFault> {
         let programs = self.known();
         let program = programs.get(&launch.client).ok_or_else(|| unknown(self, &launch.client))?;
@@ -64,7 +65,8 @@ impl TmuxHost {
         control.run(&link(window)).await?;
         let server = self.server().await?;
         let pane = Pane { socket: String::new(), id: id.to_owned(), pid, server };
-        // The client is known from here on, so that a key pressed without naming it is read right.
+        // The pane's client is stored here, so that a key pressed later without a client is read
+        // with the right vendor.
         drop(control.panes.drawn(&run_of(&pane), Some(&launch.client)));
         Ok(pane)
     }
@@ -77,8 +79,8 @@ impl TmuxHost {
         Ok(lines.into_iter().next().unwrap_or_default())
     }
 
-    /// Ends a program by closing its pane, if it still exists. A pane on another tmux server is not
-    /// closed: the server only stops watching it.
+    /// Ends a program by closing its pane, if the pane still exists. A pane on another tmux server
+    /// is not closed: this server only stops watching it.
     pub(super) async fn end_program(&self, pane: &Pane) -> Result<(), HostFault> {
         if !pane.socket.is_empty() {
             // The tmux user who started the program ends it. Only stop watching it.
@@ -106,7 +108,8 @@ impl TmuxHost {
             return;
         }
         let _ = TmuxServer::tmux(self.own.socket()).arg("kill-server").status().await;
-        // The server accepts connections for a moment still; the next Moothall must not get one.
+        // The tmux server still accepts connections for a moment; the next Moothall must not get
+        // one.
         for _ in 0..STATUS_LOOKS {
             if self.sessions().await.is_none() {
                 return;
@@ -138,7 +141,8 @@ impl TmuxHost {
         listed.status.success().then_some(names)
     }
 
-    /// Returns the exit of a dead pane's program, and its last lines.
+    /// Returns the exit of a dead pane's program, and its last lines. `None` if the pane is not
+    /// dead, or if its exit does not become known.
     pub(super) async fn words_of_the_dead(
         &self,
         pane: &Pane,
@@ -180,8 +184,8 @@ impl TmuxHost {
 }
 
 /// Returns the last words of a dead program: its error and the lines after it, or else its last
-/// lines. The screen of a killed program shows an ordinary drawing, not a reason, so it is left
-/// out.
+/// lines. If a killed program shows no error, no line is returned, because its screen shows an
+/// ordinary drawing and not a reason.
 fn last_words(how: String, lines: &[String]) -> LastWords {
     let shown: Vec<String> =
         lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
@@ -212,7 +216,7 @@ const ERRORS: [&str; 9] = [
     "Unknown argument",
 ];
 
-/// Returns the user that a program runs as, if still the one that was announced before.
+/// Returns the user that a program runs as. Refuses if it is not the one that was announced before.
 fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, HostFault> {
     let account = program.account().map_err(HostFault::Refused)?;
     let (now, promised) =
@@ -238,7 +242,7 @@ fn unknown(host: &TmuxHost, client: &str) -> HostFault {
     ))
 }
 
-/// Returns the file to start.
+/// Returns the path of the file to start. It is looked up in the program's own search path.
 fn find(program: &Program, parts: &ProcessParts, cwd: &Path) -> Result<String, HostFault> {
     let name = parts.argv.first().map(String::as_str).unwrap_or_default();
     // For another user's program, its own variables hold all that it inherits.
@@ -301,8 +305,8 @@ fn new_session(
     Ok(words.words(parts.argv.iter().skip(1).map(String::as_str)))
 }
 
-/// Returns the variables of the program: the inherited ones, unless it runs as another user, and
-/// the given ones over them.
+/// Returns the variables of the program: those in `parts`, and the inherited ones that `parts` does
+/// not replace. If the program runs as another user, `parts` has all of them.
 fn variables(parts: &ProcessParts) -> Result<Vec<String>, HostFault> {
     let mut all = Vec::new();
     for (name, value) in Environment::of(&std::collections::BTreeMap::new()).pairs() {

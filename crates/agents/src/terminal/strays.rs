@@ -1,9 +1,9 @@
 //! Programs that ignore the loss of their terminal and would run on unseen.
 //!
 //! A process number may have been reused, above all after a restart. So a process is killed only if
-//! it carries the mark of its session and has no terminal: beside a restored backup, the session
-//! may be alive in the terminal of another server. Without environments in `/proc`, nothing is
-//! killed.
+//! it is in the group of the session's program, carries the mark of the session, and has no
+//! terminal. The last condition spares a session that lives in the terminal of another server, for
+//! example beside a restored backup. Without environments in `/proc`, nothing is killed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -57,8 +57,8 @@ fn carries(process: &Path, session: &SessionId) -> bool {
     environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
 }
 
-/// True unless a process has lost its terminal: the system detaches a closed terminal from its
-/// processes.
+/// True if a process has a terminal, or if that cannot be read. The system detaches a closed
+/// terminal from its processes.
 fn has_terminal(process: &Path) -> bool {
     let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
     let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

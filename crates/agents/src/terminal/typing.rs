@@ -28,10 +28,10 @@ const PASTE_BYTES_MAX: usize = 1 << 20;
 /// Time for a program to show a paste; after it, the paste failed.
 pub(super) const TAKES_PASTE: Duration = Duration::from_secs(10);
 
-/// Silence after which an Enter was lost, if the program has drawn since.
+/// Silence after which an Enter counts as lost, if the program has drawn since that Enter.
 const TAKES_ENTER: Duration = Duration::from_secs(2);
 
-/// Time after which an Enter was lost if the program has drawn nothing since.
+/// Time after which an Enter counts as lost if the program has drawn nothing since.
 const HANGS: Duration = Duration::from_secs(20);
 
 /// Most repeated Enters.
@@ -50,7 +50,7 @@ const TAKES_ESCAPE: Duration = Duration::from_secs(5);
 /// Longest wait for an interrupted program to put the text of its turn back into the composer.
 const PUTS_BACK: Duration = Duration::from_secs(1);
 
-/// The text that stands in a composer for a long paste.
+/// The text that a composer shows in place of a long paste.
 const PASTED: &str = "[Pasted ";
 
 /// Characters at the end of a paste that are looked for in the composer before Enter.
@@ -76,7 +76,7 @@ pub(super) struct Typist<'a> {
 enum EnterPlace {
     /// The composer holds the paste, or cannot be read.
     Words,
-    /// A dialog, or an unreadable screen: the paste may stand behind it.
+    /// A dialog, or an unreadable screen: the paste may be below it.
     Covered,
     /// The program already works on the paste.
     Work,
@@ -87,8 +87,8 @@ enum EnterPlace {
 }
 
 impl TmuxHost {
-    /// Returns a typist for a pane. Without a client, the pane's program is the one that was last
-    /// named for it, or unknown.
+    /// Returns a typist for a pane. Without a `client`, the pane's program is that of the client
+    /// last named for the pane, or unknown.
     pub(super) fn typing<'a>(
         &'a self,
         control: &'a Control,
@@ -108,8 +108,8 @@ impl TmuxHost {
     }
 
     /// Pastes a text into the empty composer of an idle program, without Enter, and waits until the
-    /// program shows it. Signs that the program would obey are altered before, or their blocks sent
-    /// as files; the report says which.
+    /// program shows it. Before that, words that the program would obey are altered, and blocks
+    /// that it would change are replaced by files. The report tells of both.
     pub(super) async fn paste_text(
         &self,
         pane: &Pane,
@@ -145,6 +145,7 @@ impl TmuxHost {
         }
     }
 
+    /// Presses a key in a pane that still runs the same process.
     pub(super) async fn press_key(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         let control = self.same(pane).await?;
         let mut typing = self.typing(&control, pane, None);
@@ -154,6 +155,7 @@ impl TmuxHost {
         }
     }
 
+    /// Chooses options of a dialog in a pane that still runs the same process.
     pub(super) async fn choose_options(
         &self,
         pane: &Pane,
@@ -180,7 +182,7 @@ impl TmuxHost {
     }
 }
 
-/// Refuses a paste unless the program is idle and its composer empty.
+/// Refuses a paste unless the program is idle and its composer is empty or unreadable.
 fn refuse_unless_free(view: &View) -> Result<(), HostFault> {
     let refused = |why: &str| Err(HostFault::Refused(why.to_owned()));
     match (view.state, view.composer.as_deref()) {
@@ -207,8 +209,8 @@ fn end_of(text: &str) -> String {
     squeezed[at..].to_owned()
 }
 
-/// True if a composer holds the paste with this end; if the end is empty, true if it holds any
-/// text.
+/// True if a composer holds the paste with this end, or the mark of a long paste. If the end is
+/// empty, true if it holds any text.
 fn holds(composer: &str, end: &str) -> bool {
     !composer.is_empty() && (composer.contains(PASTED) || squeezed(composer).contains(end))
 }
@@ -242,8 +244,8 @@ fn before_enter(view: &View, end: &str) -> EnterPlace {
     }
 }
 
-/// True if the program has taken the text of its composer. A screen that is being redrawn does not
-/// show that.
+/// True if the screen shows that the program has taken the text of its composer. A screen that is
+/// being redrawn does not show that.
 fn is_taken(view: &View) -> bool {
     match view.state {
         PaneState::Starting => false,
@@ -266,8 +268,8 @@ impl Typist<'_> {
         self.host.look(self.control, self.pane, self.vendor).await
     }
 
-    /// Looks after each drawing until the view satisfies `shows`; returns `None` if it does not
-    /// within the bound.
+    /// Looks at once and after each drawing until the view satisfies `shows`. Returns `None` if it
+    /// does not within the bound.
     pub(super) async fn until(
         &mut self,
         bound: Duration,
@@ -329,6 +331,7 @@ impl Typist<'_> {
         }
     }
 
+    /// Presses a key, given by its tmux name.
     pub(super) async fn send(&self, key: &str) -> Result<(), HostFault> {
         self.control
             .run(&TmuxCommand::of("send-keys -t").words([self.pane.id.as_str(), key]))
@@ -336,8 +339,8 @@ impl Typist<'_> {
             .map(|_| ())
     }
 
-    /// Presses Enter on the paste, and again if the screen shows that it was lost. It looks right
-    /// before each press: a dialog may have come meanwhile, and Enter would choose its first
+    /// Presses Enter on the paste, and again if the screen shows that the Enter was lost. It looks
+    /// right before each press: a dialog may have come meanwhile, and Enter would choose its first
     /// answer.
     async fn enter(&mut self) -> Result<(), HostFault> {
         let end = self.control.panes.pasted(&run_of(self.pane));
@@ -347,7 +350,8 @@ impl Typist<'_> {
             match before_enter(&view, &end) {
                 EnterPlace::Words => {}
                 EnterPlace::Work => return Ok(()),
-                // Enter was pressed before; its effect shows once the screen can be read.
+                // An earlier Enter was pressed; the screen shows its effect as soon as it can be
+                // read.
                 EnterPlace::Covered | EnterPlace::Emptied | EnterPlace::Other if tried > 0 => {
                     return Ok(());
                 }
@@ -389,9 +393,10 @@ impl Typist<'_> {
         }
     }
 
-    /// Returns true if an Enter was taken. It was lost if the program drew and then fell silent. A
-    /// program that draws nothing is busy: a second Enter would send the same text again once it
-    /// reads both.
+    /// Returns true if an Enter was taken. Returns false if it was lost: the program drew and then
+    /// fell silent for [`TAKES_ENTER`], or did not take it for [`HANGS`]. A program that draws
+    /// nothing may be busy, so it gets the longer time: a second Enter would send the same text
+    /// again when it reads both.
     async fn takes_enter(&mut self, drew: u64) -> Result<bool, HostFault> {
         let hangs = Instant::now() + HANGS;
         loop {
@@ -423,8 +428,8 @@ impl Typist<'_> {
         }
     }
 
-    /// Interrupts the program. It may put the text of the turn back into its composer; that text is
-    /// cleared, as no person typed it.
+    /// Interrupts the program. A busy program may put the text of its turn back into its composer.
+    /// That text is cleared if the composer was empty before, because no person typed it.
     async fn escape(&mut self) -> Result<(), HostFault> {
         let before = self.look().await?;
         self.send(self.vendor.table().keys.interrupt).await?;

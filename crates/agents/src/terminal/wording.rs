@@ -11,7 +11,7 @@ use super::{Program, TmuxHost};
 use crate::run_as::Account;
 
 impl TmuxHost {
-    /// Returns the text without anything that this program would obey. Patches and code that the
+    /// Returns the text in a form in which this program obeys nothing. Patches and code that the
     /// program would change are replaced by files, unless these cannot be written.
     pub(super) async fn worded(
         &self,
@@ -37,7 +37,7 @@ impl TmuxHost {
     }
 
     /// Writes blocks to files for the program in a pane. Returns no files if there are no blocks,
-    /// or if that fails.
+    /// or if they cannot be written.
     async fn filed(
         &self,
         pane: &Pane,

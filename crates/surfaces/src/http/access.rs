@@ -185,8 +185,9 @@ pub fn cookie_name(port: u16) -> String {
 }
 
 /// Passes a request on to its handler with the caller as an extension, or rejects it. A denial is
-/// recorded. An event stream ends with the caller's rights. The page's files and unknown paths need
-/// no credential, because a browser loads the page before it can sign in.
+/// recorded. An event stream ends when its caller loses the credential or the thread. The page's
+/// files and unknown paths need no credential, because a browser loads the page before it can sign
+/// in.
 pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     let template = request.extensions().get::<MatchedPath>().cloned();
     let Some(template) = template.filter(|template| !app.page.contains(template.as_str())) else {
@@ -244,9 +245,10 @@ async fn thread_of(template: &MatchedPath, parts: &mut Parts) -> Option<StreamId
 /// The end of the path of every route that answers with a stream.
 const STREAM: &str = "/stream";
 
-/// Counts a request against the caller's write rate and number of streams. Returns the caller's
-/// place for a new stream, or `None` for other routes. On a spare connection slot, rejects all but
-/// operators and short requests with [`Need::Nothing`].
+/// Admits on a spare connection slot only requests of operators, and short ones with
+/// [`Need::Nothing`]. Counts a writing request against the caller's write rate, except a tool call
+/// and one with [`Need::Nothing`]. Counts a request for a stream, and returns its place among the
+/// caller's streams. Returns `None` for other routes.
 fn charge(
     app: &App,
     caller: &Caller,
@@ -287,13 +289,15 @@ fn row(template: &str, method: &Method) -> ApiResult<&'static Route> {
     rows(template).find(|row| row.method == asked).ok_or_else(|| ApiError::plain(unknown()))
 }
 
-/// Returns the caller of a request without a credential, by the owner of its connection.
+/// Returns the caller of a request without a credential. The caller is marked as unseen, unless its
+/// process belongs to the owner or the server does not distinguish users.
 fn anonymous(app: &App, parts: &Parts) -> Caller {
     let seen = parts.extensions.get::<Peer>().is_some_and(|peer| *peer == Peer::Owner);
     if seen { app.access.anonymous() } else { app.access.anonymous().unseen() }
 }
 
-/// Returns the reason why the process owner is unknown, if the route needs a credential then.
+/// Returns the reason why the process owner is unknown, if the route therefore needs a credential.
+/// Health checks and sign-in never do. With [`UnknownPeerRights::Converse`], no route does.
 fn unknown_owner(app: &App, row: &Route, parts: &Parts) -> Option<UnknownPeer> {
     let Some(Peer::Unknown(why)) = parts.extensions.get() else { return None };
     let open = matches!(row.action, Action::CheckHealth | Action::SignIn);
@@ -303,9 +307,9 @@ fn unknown_owner(app: &App, row: &Route, parts: &Parts) -> Option<UnknownPeer> {
 /// Identifies the caller of a request, and checks what the route needs. An error comes with the
 /// caller as far as known.
 ///
-/// For an admitted caller, the caller and the place of the credential become extensions of the
-/// request. With [`Need::Nothing`] the route accepts only a small body. Any other route marks the
-/// connection as a known caller's.
+/// The caller and the place of the credential become extensions of an admitted request. With
+/// [`Need::Nothing`], the route accepts only a small body, and the credential is not read unless
+/// the process owner is unknown. Any other route marks the connection as a known caller's.
 async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (Caller, ApiError)> {
     let anonymous = anonymous(app, parts);
     let row = match row(template, &parts.method) {
@@ -339,9 +343,9 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
     Ok(caller)
 }
 
-/// Finds the caller by the credential in the headers. Returns `None` without one, and for a cookie
-/// that has expired. An invalid `Authorization` header is an error. Credentials in the URL are
-/// ignored.
+/// Finds the caller by the credential in the headers. Returns `None` without a credential, and for
+/// a cookie whose credential is not valid. An invalid `Authorization` header is an error.
+/// Credentials in the URL are ignored.
 async fn identify(
     access: &Access,
     parts: &Parts,
@@ -356,12 +360,12 @@ async fn identify(
     {
         return Ok(Some((caller, CredentialSource::Cookie)));
     }
-    // Browsers keep sending expired cookies; treat those as absent.
+    // Browsers continue to send expired cookies, so such a cookie counts as absent.
     Ok(None)
 }
 
-/// Returns the credential of the `Authorization` header, or `None` without that header. The header
-/// must occur once and read `Bearer …` with at most 256 bytes.
+/// Returns the credential of the `Authorization` header, or `None` without that header. Rejects a
+/// header that occurs twice, or does not read `Bearer …` with at most 256 bytes.
 pub(super) fn bearer(headers: &HeaderMap) -> ApiResult<Option<&str>> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let Some(first) = given.next() else { return Ok(None) };
@@ -451,8 +455,8 @@ struct StreamGuard {
     streaming: Option<StreamSlot>,
 }
 
-/// Wraps an event stream. It ends when the caller's credential is revoked or expires, or when the
-/// caller loses access to the thread.
+/// Wraps an event stream. The stream ends with `signed-out` if the caller's credential is revoked
+/// or expires, if the calling session ends, or if the caller loses access to the thread.
 fn end_with_credential(
     response: Response,
     revocations: Revocations,

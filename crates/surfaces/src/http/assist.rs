@@ -1,4 +1,4 @@
-//! Routes that preview a draft, run slash commands, and publish kept text.
+//! Routes that preview a draft, run slash commands, and publish words from the trace.
 
 use axum::Json;
 use axum::extract::State;

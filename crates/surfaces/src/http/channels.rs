@@ -103,6 +103,7 @@ pub async fn pair(
     let PairingRequest { scopes } = body.read()?;
     let scopes = scopes.map_or(Ok(Scopes::NONE), |words| scopes_of(&words))?;
     let door = body.door(&app.entrance);
+    // Checks first that the channel exists, so that no code is made for an unknown one.
     door.pairing_links(&channel, "")?;
     let wanted = NewPairing { channel: channel.clone(), scopes };
     let (secret, token) = app.access.offer_pairing(body.caller(), wanted).await?;

@@ -43,7 +43,7 @@ pub(super) fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Opera
         .filter_map(Option::as_mut)
 }
 
-/// Gives a parameter the range that `crate::request` accepts, and takes null from its type.
+/// Gives a parameter the range that `crate::request` accepts, and removes null from its type.
 fn narrow(parameter: &mut Parameter) {
     let Some(RefOr::T(Schema::Object(object))) = &mut parameter.schema else { return };
     if let SchemaType::Array(types) = &object.schema_type
@@ -82,8 +82,8 @@ fn add_errors(operation: &mut Operation) {
     }
 }
 
-/// Bodies that accept unknown fields: an event's are named in a warning, and the protocol of `/mcp`
-/// has its own rules.
+/// Bodies that accept unknown fields: those of an event are named in a warning, and the protocol of
+/// `/mcp` has its own rules.
 const OPEN: [&str; 2] = ["NewEvent", "McpMessage"];
 
 /// Forbids unknown fields in the schemas of bodies.
@@ -121,7 +121,7 @@ fn body_name(operation: &Operation) -> Option<String> {
     place.ref_location.rsplit('/').next().map(str::to_owned)
 }
 
-/// Adds the list of scopes to bodies that take scopes.
+/// Adds the list of all scopes to the bodies of tokens and of invitations.
 fn name_scopes(api: &mut OpenApi) {
     let words = || Some(Scope::VARIANTS.iter().map(|scope| json!(scope.to_string())).collect());
     let schemas = api.components.iter_mut().flat_map(|components| &mut components.schemas);
@@ -138,7 +138,8 @@ fn name_scopes(api: &mut OpenApi) {
     }
 }
 
-/// Adds a description to every answer, as OpenAPI requires: that of its body, or that of an error.
+/// Adds a description to every answer that has none, because OpenAPI requires one: that of the type
+/// of its body, or that of an error.
 fn describe_answers(api: &mut OpenApi) {
     let described = |object: &Object| object.description.clone();
     let schemas = api.components.iter().flat_map(|components| &components.schemas);

@@ -51,6 +51,7 @@ pub async fn read(
     }
     let mut after = start(&door, &stream, head, given_after, since).await?.unwrap_or(Seq(0));
     let mut until = head;
+    // With `before`, the newest events are wanted. The search for their beginning goes backwards.
     if let Some(before) = params.number("before")? {
         until = Seq(before.saturating_sub(1)).min(head);
         after = door.newest(Action::ReadThread, &stream, &filter, after..until, limit).await?;
@@ -154,7 +155,7 @@ impl PageWriter {
             self.count += 1;
             self.left -= 1;
         }
-        // The page may end with hidden events, and the next request need not read them again.
+        // The page may end with hidden events. The next request need not read them again.
         self.through = self.pages.through();
         Ok(true)
     }

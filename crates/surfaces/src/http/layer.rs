@@ -47,9 +47,9 @@ pub struct TrustedValues {
 
 impl TrustedValues {
     /// Collects the hosts: loopback names, the bound address, names in the certificate, and those
-    /// that the operator adds. Each is also accepted as an origin. With a certificate, all may use
-    /// `https`. Without one, only the operator's hosts may, because a TLS proxy may stand before
-    /// them.
+    /// that the operator adds. Each host is also accepted as an origin with `http`. With a
+    /// certificate, each is accepted with `https` too. Without a certificate, only the operator's
+    /// hosts are, because a TLS proxy may stand before them. The operator's origins are added.
     pub fn of(options: &HttpOptions) -> Self {
         let port = options.bound.port();
         let names = ["127.0.0.1".to_owned(), "localhost".into(), "[::1]".into()];
@@ -153,8 +153,8 @@ fn check_user(surface: &Surface, request: &Request) -> ApiResult<()> {
     if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
 }
 
-/// Rejects requests through a proxy in local mode. The proxy may run as the server's own user, but
-/// its client may not.
+/// Rejects requests through a proxy in local mode, except health checks. The proxy may run as the
+/// server's own user, but its client may not.
 fn check_sender(surface: &Surface, request: &Request) -> ApiResult<()> {
     let for_every_user = FOR_EVERY_USER.contains(&request.uri().path());
     if surface.options().mode == Mode::Token || for_every_user {
@@ -228,7 +228,7 @@ fn check(surface: &Surface, request: &Request) -> Result<(), (ApiError, Option<S
     trusted.and_then(|()| check_conditions(request)).map_err(|error| (error, None))
 }
 
-/// Rejects conditional writes. To ignore the condition would be worse.
+/// Rejects conditional writes, because the server cannot check their conditions.
 fn check_conditions(request: &Request) -> ApiResult<()> {
     let conditions = [header::IF_MATCH, header::IF_UNMODIFIED_SINCE];
     let conditional = conditions.iter().any(|name| request.headers().contains_key(name));
@@ -290,7 +290,7 @@ fn csp(path: &str) -> &'static str {
 /// Adds the headers that every answer carries.
 fn hardened(mut response: Response, csp: &'static str) -> Response {
     let headers = response.headers_mut();
-    // The page and its files set both headers themselves.
+    // The page and its files have set these two headers already.
     for (name, value) in
         [(header::CONTENT_SECURITY_POLICY, csp), (header::CACHE_CONTROL, "no-store")]
     {

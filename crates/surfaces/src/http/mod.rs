@@ -87,7 +87,7 @@ pub struct HttpOptions {
     pub origins: Vec<String>,
     /// The certificate, if the server uses TLS.
     pub tls: Option<Tls>,
-    /// Maximum number of connections. Further ones wait.
+    /// Maximum number of connections. A further one waits, or another one is evicted for it.
     pub connections_max: usize,
     /// Limits of one principal, thread or address.
     pub limits: Limits,
@@ -148,7 +148,8 @@ pub fn here(bound: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, bound.port()))
 }
 
-/// The state that handlers share. Behind an `Arc`, because it is cloned several times per request.
+/// The state that handlers share. It is in an `Arc`, because it is cloned several times per
+/// request.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Parts>);
 
@@ -220,7 +221,7 @@ pub(crate) struct Parts {
     pub(crate) closing: watch::Receiver<bool>,
 }
 
-/// Returns the router with all HTTP routes, the page and its files, behind the guards of [`layer`].
+/// Returns the router with all HTTP routes, the page and its files, inside the guards of [`layer`].
 /// `closing` turns true at shutdown.
 pub(crate) fn router_until(surface: &Surface, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();

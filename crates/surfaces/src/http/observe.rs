@@ -11,7 +11,7 @@ use moothall_engine::access::Caller;
 
 use crate::meters::SurfaceMetrics;
 
-/// The name of a request's caller, kept with the response until it is logged.
+/// The name of a request's caller. It travels with the response until it is logged.
 #[derive(Clone)]
 struct CallerNote(String);
 

@@ -1,4 +1,4 @@
-//! Multi-step requests that take effect once per `Idempotency-Key`.
+//! Multi-step requests that take effect only one time per `Idempotency-Key`.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -15,7 +15,7 @@ use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 
 /// Runs `doing`, or returns the answer that an earlier request with this key got. `doing` also
-/// returns the stream in which the answer is kept.
+/// returns the stream whose log stores the answer for repetitions.
 pub(super) async fn once<T: Serialize + DeserializeOwned>(
     app: &App,
     key: Option<&Idempotency>,
@@ -30,10 +30,10 @@ pub(super) async fn once<T: Serialize + DeserializeOwned>(
     serde_json::from_str(&answer).map(Json).map_err(broken)
 }
 
-/// Number of requests whose answers are kept for their keys.
+/// Number of requests whose answers are remembered for their keys.
 const KEYS_MAX: usize = 1024;
 
-/// The latest requests with idempotency keys, and their answers. Kept in memory only.
+/// The latest requests with idempotency keys, and a part of each answer. They are only in memory.
 pub(crate) struct KeyedAnswers<T> {
     kept: Mutex<VecDeque<(Idempotency, T)>>,
     locks: KeyedLocks,
@@ -50,14 +50,16 @@ impl<T> Default for KeyedAnswers<T> {
 pub(crate) enum KeyedOutcome<A, T> {
     /// This request did the work, and this is its answer.
     Now(A),
-    /// An earlier request did the work, and this was kept of its answer.
+    /// An earlier request did the work, and this part of its answer was remembered.
     Earlier(T),
 }
 
 impl<T: Clone + Send + 'static> KeyedAnswers<T> {
-    /// Does the work of a request once for its key. `doing` returns the answer, and the part of it
-    /// that is kept for repeats. Requests with the same key wait until it is done. A refused
-    /// request may be tried again.
+    /// Does the work of a request, unless it was done for the same key already. `doing` returns the
+    /// answer, and the part of it that is remembered for repetitions. Concurrent requests with the
+    /// same key wait for the first. The key of a refused request is not remembered, so the request
+    /// may be tried again. Only the latest [`KEYS_MAX`] keys are remembered. A request without a
+    /// key is always done.
     ///
     /// # Errors
     /// Those of `doing`; `idempotency_key_reused` if the key was used for another request.
@@ -69,11 +71,13 @@ impl<T: Clone + Send + 'static> KeyedAnswers<T> {
         let Some(key) = key else { return Ok(KeyedOutcome::Now(doing.await?.0)) };
         let answers = self.clone();
         // In a task of its own: the client may leave after the work took effect and before its key
-        // is kept, and will repeat the request.
+        // is stored, and will repeat the request.
         let done = tokio::spawn(async move { answers.first(key, doing).await });
         done.await.unwrap_or_else(|_| Err(ApiError::plain(Code::Internal)))
     }
 
+    /// Does the work of a request with a key, unless an earlier request did it. The lock makes
+    /// requests with the same key wait for each other.
     async fn first<A>(
         &self,
         key: Idempotency,
@@ -93,7 +97,8 @@ impl<T: Clone + Send + 'static> KeyedAnswers<T> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what was kept for this key. Rejects a key that another request used.
+    /// Returns the part of the answer that was remembered for this key. Rejects a key that another
+    /// request used.
     fn earlier(&self, given: &Idempotency) -> ApiResult<Option<T>> {
         let kept = self.lock();
         let mut same_key =

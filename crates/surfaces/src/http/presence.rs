@@ -39,6 +39,7 @@ pub async fn read(
     }))
 }
 
+/// Converts a presence to its wire type, which says if the presence is stale at `now`.
 fn entry(presence: Presence, now: Timestamp) -> PresenceEntry {
     PresenceEntry {
         id: presence.participant.to_string(),

@@ -1,5 +1,5 @@
-//! Checks the parameters of a query against the OpenAPI description. A parameter that was silently
-//! ignored would mislead the client, so the description and the check share one list.
+//! Checks the parameters of a query against the OpenAPI description. To ignore an unknown parameter
+//! would mislead the client, so the description and the check share one list.
 
 use std::collections::HashMap;
 
@@ -44,6 +44,7 @@ impl KnownParameters {
     }
 }
 
+/// Returns the operations of a path with their methods.
 fn methods(item: &PathItem) -> impl Iterator<Item = (Method, &Operation)> {
     let all = [
         (Method::GET, &item.get),
@@ -55,6 +56,7 @@ fn methods(item: &PathItem) -> impl Iterator<Item = (Method, &Operation)> {
         .filter_map(|(method, operation)| operation.as_ref().map(|operation| (method, operation)))
 }
 
+/// Returns the names of an operation's query parameters.
 fn names(operation: &Operation) -> Vec<String> {
     let parameters =
         operation.parameters.iter().flatten().filter_map(|parameter| match parameter {
@@ -67,6 +69,7 @@ fn names(operation: &Operation) -> Vec<String> {
         .collect()
 }
 
+/// Returns the error for an unknown parameter, with a list of the known ones.
 fn unknown(name: &str, known: &[String]) -> ApiError {
     let shown: String = name.chars().take(40).collect();
     let there = if known.is_empty() {

@@ -53,8 +53,9 @@ fn operation<'a>(
     operation.as_mut()
 }
 
-/// Returns alternatives, any one of which is enough. The empty one is for local mode, in which
-/// conversing needs no credential.
+/// Returns the alternative credentials, any one of which is enough. [`Need::Entry`] and
+/// [`Need::Scope`] also have an empty alternative, because local mode lets callers converse without
+/// a credential.
 fn requirements(need: Need) -> Vec<SecurityRequirement> {
     match need {
         Need::Nothing => Vec::new(),

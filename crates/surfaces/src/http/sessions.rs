@@ -48,7 +48,8 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
     let door = body.door(&app.entrance);
     let Json(answer) = once(&app, key.as_ref(), async {
         let wanted = ask::program(&door, new, FirstWords::default()).await?;
-        // The engine gets the key too: if the answer is not kept, a repeat finds the session.
+        // The engine gets the key too. So a repetition finds the session even if this answer was
+        // not stored.
         Ok(match door.start(wanted, key.clone()).await? {
             ProgramStart::Runs(status, _) => {
                 (status.session.id.clone(), StartAnswer::Started(Box::new((&*status).into())))
@@ -194,7 +195,8 @@ pub async fn keys(
     let by = body.asker_named(new.from.as_deref())?;
     let request = new.request().ok_or(AccessError::from(SessionRequestError::Keystrokes))?;
     let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
-    // Kept in memory alone: the mark of a request would tell which key was pressed.
+    // The key is remembered in memory only: a stored hash of the request would tell which key was
+    // pressed.
     let typed = app.keys_typed.once(key, async move {
         let (status, until) = door.type_keys(&word, &by, request).await?;
         let typed = KeysTyped::of(&status, until);

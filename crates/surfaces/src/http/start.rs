@@ -54,7 +54,8 @@ pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<Hall
     Ok(Json(HallStart { session, threads, next, sessions, no_sessions, states, needs }))
 }
 
-/// Returns the live sessions, and the ids of those that have ended: their homes are still listed.
+/// Returns the live sessions, the ids of those that have ended, the programs that can be started,
+/// and the links. The page needs the ids because the homes of ended sessions are still listed.
 async fn sessions(door: &Door) -> Result<HallSessions, ApiError> {
     let SessionList { sessions, programs, .. } = ask::list(door, true, None).await?;
     let links = ask::links(door, None).await?;

@@ -30,7 +30,7 @@ use crate::wire::{
 
 /// Maximum number of threads to which a list adds the newest message.
 const LINES_MAX: usize = 60;
-/// Number of messages that are looked at for one that names the reader.
+/// Number of a thread's newest messages that are searched for an unread one to the reader.
 const LOOKED_AT: usize = 40;
 
 /// Lists threads in the order in which they were created.
@@ -95,8 +95,9 @@ pub(super) async fn threads_of(
     Ok(threads)
 }
 
-/// Adds the newest messages to the threads with the newest events. A thread that was deleted
-/// meanwhile stays as it is.
+/// Adds details to the [`LINES_MAX`] threads with the newest events: the newest message, the names
+/// of participants, and a flag for unread messages to the reader. The entry of a thread that was
+/// deleted meanwhile stays as it is.
 async fn add_lines(
     door: &Door,
     listed: &[ListedStream],
@@ -118,8 +119,9 @@ async fn add_lines(
     Ok(())
 }
 
-/// Returns the newest message of a thread, true if an unread one is for the reader, and the names
-/// of participants that differ from their ids.
+/// Returns three facts about a thread: its newest message, true if one of its last [`LOOKED_AT`]
+/// messages is unread and is for the reader, and the names of participants that differ from their
+/// ids.
 async fn newest(
     door: &Door,
     listed: &ListedStream,
@@ -199,8 +201,8 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
 
 impl Inbound for NewThread {}
 
-/// Reads a policy: its name, or an object with its settings. A thread without one uses the plain
-/// policy, in which only addressed agents answer, with the server's settings.
+/// Reads a policy: its name, or an object with its settings. Without one, returns the plain policy,
+/// in which only addressed agents answer, with the server's settings.
 pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
     match given {
         None => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),

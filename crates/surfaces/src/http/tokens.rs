@@ -45,7 +45,7 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<TokenC
     let done = app.tokens_made.once(key, async move {
         let (secret, token) = access.create(&caller, wanted(request)?).await?;
         let entry = TokenEntry::of(&token);
-        // The secret is not kept: a repeat of the request is answered with `token_shown`.
+        // The secret is not remembered: a repetition of the request is answered with `token_shown`.
         Ok((TokenCreated { token: secret.reveal().to_owned(), entry }, ()))
     });
     match done.await? {
@@ -126,6 +126,8 @@ pub(super) fn scopes_of(words: &[String]) -> ApiResult<Scopes> {
     words.iter().map(scope).collect()
 }
 
+/// Reads the conversations to which a token is bound. Rejects an empty list, a list that is too
+/// long, and a malformed id.
 fn threads_of(ids: &[String]) -> ApiResult<BTreeSet<StreamId>> {
     if ids.is_empty() || ids.len() > TOKEN_THREADS_MAX {
         return Err(invalid(format!(

@@ -55,14 +55,14 @@ pub async fn list(
     }))
 }
 
-/// Keeps the newest entries of a list, if there is a limit.
+/// Removes all but the newest entries of a list, if there is a limit.
 fn newest<T>(list: &mut Vec<T>, limit: Option<usize>) {
     let surplus = limit.map_or(0, |limit| list.len().saturating_sub(limit));
     list.drain(..surplus);
 }
 
-/// Adds a detail to a turn that waits for a free slot. No event records this, because it is
-/// temporary.
+/// Adds a detail to a turn that waits for another program to end. The log has no event for the
+/// wait, because it is temporary.
 fn say_that_it_waits(registry: &Registry, stream: &StreamId, record: &mut TurnRecord) {
     let (Some(places), Some(turn), None, None) =
         (registry.places(), record.turn, record.outcome, record.started_at)

@@ -96,6 +96,7 @@ fn day(params: &Params, name: &str) -> ApiResult<Option<Timestamp>> {
     read.map(Some).ok_or_else(|| invalid(&format!("'{name}' takes a day such as 2026-01-31.")))
 }
 
+/// Converts a sum to its wire type, with the title of its thread if it is grouped by thread.
 async fn named(door: &Door, used: &UsageSum) -> ApiResult<UsageRow> {
     let mut row = UsageRow::of(used);
     if let Some(stream) = &used.stream {

@@ -45,9 +45,9 @@ pub(super) struct ConnectedAgent {
 /// The result of a call: the response, and the message that was sent.
 pub(super) struct CallOutcome {
     pub(super) text: String,
-    /// The conversation that a message was sent to, even if it was not kept.
+    /// The conversation of a `messages/send`, even if the message was refused.
     pub(super) sent_to: Option<StreamId>,
-    /// The message's id, if it was kept.
+    /// The message's id, if the message was posted.
     pub(super) sent: Option<EventId>,
 }
 
@@ -115,7 +115,8 @@ fn numbers(version: &str) -> Option<Vec<u64>> {
     Some(numbers)
 }
 
-/// Returns the caller for a key. A wrong key counts against its address.
+/// Returns the caller for a key. A wrong key counts against its address. If the address has sent
+/// too many, the error is `RateLimited`.
 pub(super) async fn caller_of(
     app: &App,
     address: Option<IpAddr>,
@@ -133,7 +134,8 @@ pub(super) async fn caller_of(
     found.map_err(|_| RpcError::plain(RpcCode::InternalError))?.ok_or_else(refused)
 }
 
-/// Performs a call, and returns its response as text.
+/// Performs a call. Returns its response as text, which may be an error, and for a message also its
+/// conversation and its id.
 pub(super) async fn perform(app: &App, at: &ConnectedAgent, id: &str, call: Call) -> CallOutcome {
     let method = call.method();
     let mut sent_to = None;
@@ -187,8 +189,8 @@ async fn send_message(
     Ok((frame::response(id, &rpc::MessageSent { message, warnings }), event))
 }
 
-/// Carries out a call and returns its response. [`perform`] handles messages itself, because it
-/// also needs their ids.
+/// Carries out a call and returns its response. [`perform`] does not use this for messages, because
+/// it also needs their ids.
 async fn answered(
     app: &App,
     at: &ConnectedAgent,
@@ -289,7 +291,7 @@ async fn answered(
     })
 }
 
-/// Requests a task. A first conversation without participants of its own gets all invited agents.
+/// Requests a task. A first conversation without a list of participants gets all invited agents.
 async fn requested(
     app: &App,
     at: &ConnectedAgent,
@@ -337,7 +339,8 @@ async fn listed(
     })
 }
 
-/// Converts an app's manifest, as far as the server uses it.
+/// Converts the parts of an app's manifest that the server uses. A hook without a time limit gets
+/// the default one.
 fn manifest_of(manifest: &rpc::Manifest) -> AppManifest {
     let within = |hook: &Option<rpc::Hook>| {
         let hook = hook.as_ref()?;

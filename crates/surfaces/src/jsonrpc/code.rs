@@ -101,7 +101,8 @@ pub struct RpcError {
 }
 
 impl RpcError {
-    /// Creates an error of this code with its own message.
+    /// Creates an error of this code with its own message. A next step in the message that an agent
+    /// cannot take is replaced by a hint to ask a person.
     pub fn new(code: RpcCode, message: impl Into<String>) -> Self {
         Self { code, message: Reader::Rpc.reword(&message.into()), data: None }
     }
@@ -117,7 +118,7 @@ impl RpcError {
         Self { data: Some(data), ..self }
     }
 
-    /// Adds the reason as data.
+    /// Adds the reason as data, shortened to 256 characters and reworded for agents.
     #[must_use]
     pub fn because(self, reason: &str) -> Self {
         self.with_data(json!({"reason": Reader::Rpc.reword(&shortened(reason))}))

@@ -145,7 +145,7 @@ struct Connection {
     slot: Arc<ConnectionSlot>,
     known: Option<IdentifiedAgent>,
     calls: RunningCalls,
-    /// Messages sent over this connection whose notices are still to come. Those notices are
+    /// Messages sent over this connection whose notices are still to come. These notices are
     /// dropped.
     own: VecDeque<EventId>,
     /// Notices held while a send of their conversation is in flight.
@@ -195,8 +195,8 @@ pub(super) async fn serve(
     }
 }
 
-/// Closes a connection. Discards what the client still sends: otherwise the system would reset the
-/// connection, and the closing frame would be lost.
+/// Sends the closing frame and closes the connection. Discards the bytes that the client still
+/// sends. Otherwise the system would reset the connection, and the closing frame would be lost.
 async fn last_words(mut socket: AgentSocket, end: End) -> Result<(), Error> {
     let Some((code, reason)) = end.words() else {
         // If the client began the closing handshake, this answers it.
@@ -212,8 +212,9 @@ async fn last_words(mut socket: AgentSocket, end: End) -> Result<(), Error> {
 }
 
 impl Connection {
-    /// Serves the connection until it has to end, and returns the reason. Queued frames are written
-    /// first in each round; new frames are read last, and only if there is room for their calls.
+    /// Serves the connection until it has to end, and returns the reason. Each round first writes
+    /// the queued frames, and then handles one event. A new frame of the client is read only if
+    /// nothing else is due, and only if [`Connection::may_take`] allows it.
     async fn live(
         &mut self,
         sink: &mut SplitSink<AgentSocket, Message>,
@@ -268,8 +269,8 @@ impl Connection {
         }
     }
 
-    /// True if more frames are read. A client with an open request is always read: its own calls
-    /// may wait for its response.
+    /// True if more frames may be read: there is room for calls, or the server waits for a response
+    /// of the client. In the latter case, the client's own calls may wait for that response.
     fn may_take(&self) -> bool {
         self.calls.has_room() || self.questions.values().any(|asked| !asked.is_closed())
     }
@@ -293,8 +294,8 @@ impl Connection {
         self.unless_ended(writing, closing).await
     }
 
-    /// Writes, unless the connection has to end meanwhile. A client that reads nothing would keep
-    /// it open.
+    /// Waits for a write, or for the reason to end the connection if that comes first. Otherwise a
+    /// client that reads nothing would keep the connection open.
     async fn unless_ended(
         &mut self,
         writing: impl Future<Output = Result<(), Error>>,
@@ -308,6 +309,8 @@ impl Connection {
         }
     }
 
+    /// Sends a ping. Returns [`End::Silent`] if the client has sent nothing since the last
+    /// [`MISSED_MAX`] pings.
     async fn beat(
         &mut self,
         sink: &mut SplitSink<AgentSocket, Message>,
@@ -347,8 +350,9 @@ impl Connection {
         }
     }
 
-    /// Handles a frame. A response goes to the request that it answers; a request begins a call, or
-    /// is refused. Before authentication only `network/connect` is accepted.
+    /// Handles a frame. A response goes to the server's request that it answers; without such a
+    /// request it counts as refused. A request of the client begins a call, or is refused. Before
+    /// authentication only `network/connect` is accepted.
     async fn read(&mut self, text: &str, revocations: &mut Option<Revocations>) -> Result<(), End> {
         let (id, method, params) = match Frame::read(text) {
             Err(error) => return self.refuse(None, &error),
@@ -395,7 +399,7 @@ impl Connection {
         }
     }
 
-    /// Authenticates the client. A repeated call of the same agent succeeds again.
+    /// Handles `network/connect`: queues the response, or refuses the frame.
     async fn connect(
         &mut self,
         id: &str,
@@ -412,7 +416,7 @@ impl Connection {
     }
 
     /// Authenticates the client and takes its agent online. A client that is authenticated already
-    /// gets the same response again, if its key is of the same agent.
+    /// gets the same response again, or `AlreadyConnected` if the key is of another agent.
     async fn connected(
         &mut self,
         connect: &rpc::NetworkConnect,
@@ -441,7 +445,7 @@ impl Connection {
         let now = self.app.entrance.now();
         let lost = match revocations.take() {
             Some(revocations) => revocations.wait_until_lost(caller, now).boxed(),
-            // A second call returns above: `known` is set once the revocations are taken.
+            // A second call returns above, because `known` is set below.
             None => pending().boxed(),
         };
         let own = attendance.line().clone();
@@ -451,6 +455,7 @@ impl Connection {
         Ok(hello)
     }
 
+    /// Returns the state of an authenticated agent, with a new channel for requests to it.
     fn known(
         door: Door,
         attendance: AgentConnection,
@@ -475,9 +480,9 @@ impl Connection {
         self.calls.begin(self.app.clone(), known.at.clone(), id, call);
     }
 
-    /// Queues the response of a finished call. After a message, also remembers the message's id,
-    /// and writes the notices that were held for its conversation once no other message is being
-    /// sent there.
+    /// Queues the response of a finished call. After a message, also remembers the message's id. If
+    /// no other message is being sent to its conversation, the notices that were held for the
+    /// conversation are queued too.
     fn done(&mut self, done: CallOutcome) {
         let CallOutcome { text, sent_to, sent } = done;
         // Only consecutive refusals count as abuse.
@@ -499,14 +504,15 @@ impl Connection {
         }
     }
 
-    /// Writes a notice, unless it is about a message sent over this connection. The id of a message
-    /// is unknown while it is being sent, so notices that may be about it are held until then. If
-    /// more than [`OWN_MAX`] are held, all of them are written.
+    /// Queues a notice, or holds it while it may be about a message of this connection. The id of a
+    /// message is unknown while the message is being sent. So a notice about a message of this
+    /// agent is held if this connection is sending a message to the same conversation. If more than
+    /// [`OWN_MAX`] notices are held, all of them are queued.
     fn tell(&mut self, notice: Arc<SharedNotice>) {
         let conversation = notice.notice().conversation();
         let is_behind = self.held.iter().any(|held| held.notice().conversation() == conversation);
         let is_sending = conversation.is_some_and(|id| self.calls.sends_to(id));
-        // Notices behind a held one wait too, to keep their order.
+        // Later notices of the conversation wait behind a held one, so that their order stays.
         if !is_sending || !(is_behind || self.own_message(notice.notice()).is_some()) {
             return self.write_notice(&notice);
         }
@@ -516,6 +522,8 @@ impl Connection {
         }
     }
 
+    /// Queues a notice. A notice about a message that was sent over this connection is dropped,
+    /// because the client learns of the message from the response to its call.
     fn write_notice(&mut self, notice: &SharedNotice) {
         let own = self.own_message(notice.notice());
         if let Some(place) = own.and_then(|own| self.own.iter().position(|id| *id == own)) {
@@ -528,7 +536,7 @@ impl Connection {
         }
     }
 
-    /// Returns the id of the message, if the notice is about one of the agent's own.
+    /// Returns the id of the message that the notice is about, if this connection's agent sent it.
     fn own_message(&self, notice: &Notice) -> Option<EventId> {
         let own = self.known.as_ref()?.at.own.agent();
         let posted = notice.posted().filter(|posted| posted.from == *own)?;
@@ -540,10 +548,10 @@ impl Connection {
         }
     }
 
-    /// Sends a request to the client, which manages an app.
+    /// Queues a request to the client, which manages an app. The asker gets the client's result.
     fn ask(&mut self, asked: PendingCall) {
         let PendingCall { request, answer } = asked;
-        // A question that its caller gave up may never be answered, and would stay in the map.
+        // The client may never respond to a request that its asker gave up.
         self.questions.retain(|_, waiting| !waiting.is_closed());
         self.last_question += 1;
         let id = format!("server-{}", self.last_question);
@@ -551,12 +559,13 @@ impl Connection {
         self.questions.insert(id, answer);
     }
 
-    /// Queues an error. A client with too many consecutive ones is cut off.
+    /// Queues an error, and counts a refused frame.
     fn refuse(&mut self, id: Option<&str>, error: &RpcError) -> Result<(), End> {
         self.out.push_back(frame::error(id, error).into());
         self.count_refused()
     }
 
+    /// Counts a refused frame. Too many consecutive ones end the connection.
     fn count_refused(&mut self) -> Result<(), End> {
         self.refused += 1;
         let most = if self.known.is_some() { REFUSED_MAX } else { REFUSED_UNKNOWN_MAX };
@@ -564,7 +573,8 @@ impl Connection {
     }
 }
 
-/// Resolves with the reason once the connection has to end, even during a write.
+/// Resolves with the reason if an authenticated agent has lost its key or is too slow, even during
+/// a write. Never resolves before authentication.
 async fn ended(known: &mut Option<IdentifiedAgent>) -> End {
     let Some(known) = known else { return pending().await };
     tokio::select! {
@@ -574,7 +584,8 @@ async fn ended(known: &mut Option<IdentifiedAgent>) -> End {
     }
 }
 
-/// Resolves with the next request or notice for an authenticated agent.
+/// Resolves with the next request or notice for an authenticated agent, or with the end of its
+/// connection. Never resolves before authentication.
 async fn next_event(known: &mut Option<IdentifiedAgent>) -> ConnectionEvent {
     let Some(known) = known else { return pending().await };
     tokio::select! {

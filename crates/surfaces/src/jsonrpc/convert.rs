@@ -106,8 +106,9 @@ impl From<AgentView> for rpc::AgentCard {
     }
 }
 
-/// Converts a message for agents. `None` if its content was erased. With `with_readers`, includes
-/// the recipients, for the manager of the app.
+/// Converts a message for agents. Returns `None` for an event that is not a message, and for a
+/// message whose content was erased. With `with_readers`, includes the recipients, for the manager
+/// of the app.
 pub(super) fn message(
     conversation: &StreamId,
     recorded: &RecordedEvent,
@@ -130,8 +131,8 @@ pub(super) fn message(
     })
 }
 
-/// Returns the parts of a message. Text of people and other agents may exceed the size of a part,
-/// so it is split.
+/// Returns the parts of a message. A text of people and other agents may exceed the size of a part,
+/// so it is split. Parts beyond the maximum number are left out. Returns `None` if no part is left.
 fn parts(posted: &Posted) -> Option<rpc::Parts> {
     let mut out = Vec::new();
     for part in parts_of(&posted.body, &posted.parts) {
@@ -151,7 +152,7 @@ fn texts(text: &str) -> Vec<rpc::Part> {
     pieces.map(|text| rpc::Part::Text { text }).collect()
 }
 
-/// Converts a part. `None` if it does not keep the limits of the protocol.
+/// Converts a part. Returns `None` if it exceeds the limits of the protocol.
 fn wire_part(part: MessagePart) -> Option<rpc::Part> {
     Some(match part {
         MessagePart::Text(text) => rpc::Part::Text { text: text.try_into().ok()? },
@@ -185,7 +186,8 @@ pub(super) fn given_parts(parts: rpc::Parts) -> Vec<MessagePart> {
     Vec::from(parts).into_iter().map(given).collect()
 }
 
-/// Converts the parts of a message for the question to a manager.
+/// Converts the parts of a message for the request to a manager. Parts that exceed the limits are
+/// left out. Returns `None` if the rest is not a valid list.
 pub(super) fn asked_parts(parts: Vec<MessagePart>) -> Option<rpc::Parts> {
     parts.into_iter().filter_map(wire_part).collect::<Vec<_>>().try_into().ok()
 }
@@ -195,7 +197,7 @@ pub(super) fn presence(agent: &ParticipantId, online: bool) -> rpc::Presence {
     rpc::Presence { agent_id: agent_id(agent), status }
 }
 
-/// Encodes a notice, once for all its recipients. Empty if nothing is left of it.
+/// Encodes a notice as a frame. Returns an empty text for a message whose content was erased.
 pub(super) fn written(notice: &Notice) -> String {
     match notification(notice) {
         Some(notification) => frame::notification(notification.word(), &notification),

@@ -82,8 +82,8 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// Returns the parameters of an object. If the object is one of several, a parameter is required if
-/// all of them require it.
+/// Returns the parameters of the type with this name. If the type is a choice of several objects, a
+/// parameter is required if all of them require it.
 fn params(name: &str, schemas: &BTreeMap<String, Value>) -> Vec<Value> {
     let objects = objects(name, schemas);
     let mut found: Vec<Value> = Vec::new();
@@ -98,7 +98,7 @@ fn params(name: &str, schemas: &BTreeMap<String, Value>) -> Vec<Value> {
     found
 }
 
-/// Returns the schema of this name, or its alternatives.
+/// Returns the schema of this name, or its alternatives if it is a choice of several.
 fn objects<'a>(name: &str, schemas: &'a BTreeMap<String, Value>) -> Vec<&'a Value> {
     let Some(schema) = schemas.get(name) else { return Vec::new() };
     let Some(either) = schema["oneOf"].as_array() else { return vec![schema] };

@@ -32,8 +32,8 @@ impl RpcError {
         }
     }
 
-    /// Converts an error of the door. An unexpected error of the hall is logged, and becomes
-    /// `InternalError`.
+    /// Converts an error of the door. An error of the hall that is neither a rejection nor a
+    /// missing conversation is logged, and becomes `InternalError` with its text as the reason.
     fn of_access(method: Method, error: AccessError) -> Self {
         match error {
             AccessError::Denied(AccessDenial::Stranger) => {
@@ -65,10 +65,10 @@ impl RpcError {
         }
     }
 
-    /// Converts a rejection by a rule. Rules with a code of their own in the protocol come first;
-    /// the rest get the code of their kind.
+    /// Converts a rejection by a rule. A rule that has its own code in the protocol gets that code,
+    /// and any other rule the code of its kind.
     fn of_rejection(method: Method, rejection: &Rejection) -> Self {
-        // The rule's own message is for readers of HTTP.
+        // The rule's own message is for readers of HTTP, so the protocol's default message is used.
         if rejection.code == "thread_archived" {
             return Self::plain(RpcCode::ConversationArchived);
         }

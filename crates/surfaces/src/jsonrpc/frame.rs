@@ -26,7 +26,7 @@ pub enum Frame {
     },
     /// A response to a request of the server.
     Response {
-        /// The id of that request. A response without one counts as a refused frame.
+        /// The id of that request. A response without an id counts as a refused frame.
         id: Option<String>,
         /// The result or the error.
         outcome: Result<Value, RpcFault>,
@@ -51,6 +51,8 @@ impl Frame {
         Self::of(members).ok_or_else(invalid)
     }
 
+    /// Reads the members of a frame: a request if it has a method, and otherwise a response.
+    /// Returns `None` for any other form, and for unknown members.
     fn of(mut members: Map<String, Value>) -> Option<Self> {
         if members.remove("jsonrpc")? != VERSION {
             return None;

@@ -121,7 +121,8 @@ impl FramePosition {
         Ok(())
     }
 
-    /// Returns the size of the header, as far as it is known.
+    /// Returns the size of the current frame's header. Until its first two bytes have arrived,
+    /// which tell the size, returns 2.
     fn head_bytes(&self) -> usize {
         if self.have < 2 {
             return 2;
@@ -135,6 +136,7 @@ impl FramePosition {
         2 + length + mask
     }
 
+    /// Returns the size of the payload, which the complete header tells.
     fn payload_bytes(&self) -> u64 {
         let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
         match self.head[1] & 0x7f {
@@ -145,7 +147,7 @@ impl FramePosition {
     }
 
     /// Begins the frame whose header is complete. Returns an error if its message is too large, or
-    /// if it is one frame without data too many.
+    /// if too many frames without data have come.
     fn begin_frame(&mut self, bounds: &Bounds, now: Instant) -> Result<(), FrameFault> {
         let is_final = self.head[0] & 0x80 != 0;
         self.is_control = self.head[0] & 0x08 != 0;

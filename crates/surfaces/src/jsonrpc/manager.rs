@@ -10,7 +10,8 @@ use super::convert::{agent_id, asked_parts, id_of};
 use super::methods::{ServerRequest, read_result};
 use crate::wire::rpc;
 
-/// The reason if a manager did not respond, or not as it should.
+/// The reason for a failed request if a manager did not respond, or responded with something
+/// invalid.
 const UNREACHABLE: &str = "tm_unreachable";
 
 /// A request on its way to a manager's connection. The response is dropped if its receiver is gone.
@@ -23,8 +24,8 @@ pub(super) struct PendingCall {
 pub(super) struct RemoteManager(pub(super) mpsc::Sender<PendingCall>);
 
 impl RemoteManager {
-    /// Returns the manager's result. `None` if the connection has ended, or the manager responds
-    /// with an error.
+    /// Returns the manager's result. Returns `None` if the connection has ended, or if the manager
+    /// responds with an error.
     async fn ask(&self, request: ServerRequest) -> Option<Value> {
         let (answer, answered) = oneshot::channel();
         self.0.send(PendingCall { request, answer }).await.ok()?;
@@ -38,8 +39,9 @@ fn unreachable<T>() -> Result<T, Option<String>> {
 
 #[async_trait]
 impl TaskManager for RemoteManager {
-    /// Asks the manager to accept a task. The reason is `UNREACHABLE` if it is offline, responds
-    /// with an error, or its response cannot be read.
+    /// Asks the manager to accept a task. A rejection has the manager's reason, if it gave one. The
+    /// reason is [`UNREACHABLE`] if the manager is offline, responds with an error, or sends a
+    /// response that cannot be read.
     async fn wants(&self, wish: TaskProposal) -> Result<(), Option<String>> {
         let TaskProposal { task, invited, first, exchanges_max } = wish;
         let first = first.map(|first| rpc::InitialConversation {
@@ -70,8 +72,9 @@ impl TaskManager for RemoteManager {
         }
     }
 
-    /// Asks the manager for the readers of a message. The reason is `UNREACHABLE` as for a task,
-    /// and also if it names an agent that is not a member.
+    /// Asks the manager for the readers of a message. A refusal has the manager's reason, if it
+    /// gave one. The reason is [`UNREACHABLE`] as for a task, and also if the manager names an
+    /// agent that is not a member.
     async fn forwards(&self, message: Forwarding) -> Result<Vec<ParticipantId>, Option<String>> {
         let Forwarding { task, app, conversation, draft, sender, parts, at, members } = message;
         let id = |text: &str| rpc::Uuid(uuid::Uuid::try_parse(text).unwrap_or_default());

@@ -21,7 +21,7 @@ pub(crate) fn read<T: DeserializeOwned>(object: Value) -> Result<T, String> {
         .map_err(|fault| fault.to_string())
 }
 
-/// A fault, with its field if that is known already.
+/// A fault. The path of its field is empty until it is known.
 #[derive(Debug)]
 struct ParamFault {
     path: String,
@@ -70,7 +70,7 @@ fn plain<T>(path: &str, read: Result<T, serde_json::Error>) -> Result<T, ParamFa
 impl<'de> Deserializer<'de> for ParamPath {
     type Error = ParamFault;
 
-    /// Reads an object. Only tagged types call this, and those are objects.
+    /// Reads an object that has no null fields. Only tagged types call this, and those are objects.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         let Value::Object(fields) = &self.value else { return self.wrong("takes an object") };
         match fields.iter().find(|(_, value)| value.is_null()) {

@@ -66,8 +66,9 @@ pub async fn connect(
     Extension(slot): Extension<Arc<ConnectionSlot>>,
     Handshake { upgraded, answer }: Handshake,
 ) -> Response {
-    // The slot stays busy for the whole connection, so that an authenticated one keeps its slot.
-    // Without a key, the time until eviction counts from here, not from the end of the pause.
+    // The slot stays busy for the whole connection, so that an authenticated connection is not
+    // evicted. The time after which a connection without a key may be evicted counts from here, and
+    // not from the end of the pause.
     let busy = slot.hear();
     // Frames sent during the pause wait in the system's buffers.
     if !slot.is_known() {

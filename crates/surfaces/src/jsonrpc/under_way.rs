@@ -36,7 +36,7 @@ pub(super) struct RunningCalls {
 }
 
 impl RunningCalls {
-    /// True if the connection may read another frame without refusing it.
+    /// True if a call that needs no manager can begin.
     pub(super) fn has_room(&self) -> bool {
         self.prompt.len() < PROMPT_MAX
     }
@@ -51,7 +51,8 @@ impl RunningCalls {
         self.sending.contains_key(conversation)
     }
 
-    /// Begins a call.
+    /// Begins a call, which runs until [`RunningCalls::next`] returns its outcome. A message waits
+    /// until the earlier messages to its conversation are done.
     pub(super) fn begin(&mut self, app: App, at: ConnectedAgent, id: String, call: Call) {
         let Call::MessagesSend(rpc::MessagesSend { conversation_id, .. }) = &call else {
             let calls = if waits(&call) { &self.waiting } else { &self.prompt };
@@ -64,12 +65,13 @@ impl RunningCalls {
         *self.sending.entry(conversation).or_default() += 1;
         self.waiting.push(Box::pin(async move {
             if let Some(before) = before {
-                // The sender is only ever dropped: an error means that the message before is done.
+                // The sender is only dropped, so the result is always an error. It means that the
+                // message before is done.
                 let _ = before.await;
             }
             let performed = calls::perform(&app, &at, &id, call).await;
-            // The use moves `done` into the future; without it the sender would drop when `begin`
-            // returns.
+            // This use moves `done` into the future. Otherwise the sender would be dropped when
+            // `begin` returns.
             drop(done);
             performed
         }));

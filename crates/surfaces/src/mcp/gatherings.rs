@@ -52,8 +52,8 @@ pub async fn pass(door: &Door, asked: PassPiece) -> ApiResult<GatheringAnswer> {
     Ok(GatheringAnswer::from(&door.pass_piece(&id, by, non_empty(asked.to)).await?))
 }
 
-/// Returns the named gathering, or the one in which the calling session takes part. Returns an
-/// error if neither exists.
+/// Returns the named gathering. Without a name, returns the one in which the calling session takes
+/// part, or an error if it takes part in none.
 async fn resolve_gathering(
     door: &Door,
     action: Action,

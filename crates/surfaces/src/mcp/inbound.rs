@@ -25,8 +25,8 @@ pub(super) fn accept(headers: &mut HeaderMap) {
     }
 }
 
-/// Removes a `params` that is null. To `initialize`, adds all that a client may omit: `params`, the
-/// version of the protocol, the capabilities, and the client's name.
+/// Removes a `params` that is null. Adds to an `initialize` message all that a client may omit:
+/// `params`, the version of the protocol, the capabilities, and the client's name.
 pub(super) fn complete(message: &mut Value) {
     let opens = message["method"] == "initialize";
     let Value::Object(message) = message else { return };
@@ -69,6 +69,8 @@ pub(super) fn forgive(takes: &[Argument], arguments: &mut Map<String, Value>) {
     }
 }
 
+/// True if a value has the type that `kind` names: `integer`, `boolean` or `array`. False for any
+/// other type.
 fn is(kind: &str, value: &Value) -> bool {
     match value {
         Value::Bool(_) => kind == "boolean",

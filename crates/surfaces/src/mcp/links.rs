@@ -12,7 +12,7 @@ use crate::submit::submit;
 use crate::wire::arguments::{Invite, ListSessions};
 use crate::wire::{LinkAnswer, LinkList, MessageSent, NewLink, NewLinkMember};
 
-/// Links sessions, including the calling one.
+/// Links the named sessions, and the calling session if the caller is one.
 pub async fn make(door: &Door, asked: Invite) -> ApiResult<LinkAnswer> {
     threads::only(&asked, "link")?;
     let Invite { link: sessions, title, max_exchanges_without_human, from, .. } = asked;
@@ -42,7 +42,7 @@ pub async fn make(door: &Door, asked: Invite) -> ApiResult<LinkAnswer> {
     Ok(LinkAnswer::of(ask::entry(door, &link), state))
 }
 
-/// Returns the links.
+/// Returns the open links and the waiting ones within the caller's reach.
 pub async fn list(door: &Door, asked: ListSessions) -> ApiResult<LinkList> {
     if asked.ended.is_some() || asked.computer.is_some() {
         let message = "'ended' and 'computer' are for sessions: leave them out with 'links'.";

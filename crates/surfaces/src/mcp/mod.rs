@@ -2,8 +2,8 @@
 //!
 //! The `rmcp` library speaks the protocol over HTTP. Requests are independent, so a restart loses
 //! nothing. The guards of the HTTP surface come first, and the library checks hosts and origins
-//! again. The token of a session or agent names the caller. Without one, a client chooses its own
-//! name. Calls are never made as a person.
+//! again. The credential of the request names the caller. Without one, a client chooses its own
+//! name. Tools that act never act as a person.
 
 mod tools;
 mod sessions;
@@ -14,8 +14,8 @@ mod inbound;
 
 pub use tools::page as tools_page;
 
-/// Returns each tool with its action. A tool appears again for each argument that makes its call
-/// another action.
+/// Returns each tool with its usual action, and again for each argument that makes its call another
+/// action.
 pub fn actions_of_tools() -> Vec<(&'static str, Action)> {
     let all = Tool::VARIANTS.iter().flat_map(|tool| {
         let (usual, special) = tool.actions();
@@ -109,7 +109,8 @@ impl Mcp {
     }
 }
 
-/// Returns an origin with its port. Without one, the library would accept any port.
+/// Returns an origin with its port. For an origin without a port, the library would accept any
+/// port.
 fn with_port(origin: &str) -> String {
     let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
     let said = host
@@ -144,7 +145,7 @@ pub async fn serve(
     }
     inbound::complete(&mut message);
     inbound::accept(&mut parts.headers);
-    // The message was completed above, so the length that the client sent may be wrong now.
+    // The message may have changed above, so the client's length may be wrong now.
     parts.headers.remove(CONTENT_LENGTH);
     let mut request = Request::from_parts(parts, Body::from(message.to_string()));
     let denied = Denial::default();
@@ -157,7 +158,7 @@ pub async fn serve(
     Ok(answer)
 }
 
-/// Checks that a message is one that the library can read. Returns the reason if not.
+/// Checks that the library can read a message. Returns the reason if it cannot.
 fn check(message: &Value) -> Result<(), &'static str> {
     if message.is_array() {
         return Err("Batches are not supported: send each message in a request of its own.");
@@ -385,7 +386,7 @@ impl Inbound for StartSession {
     }
 }
 
-/// Keeps the reason of a denied call for [`serve`], which adds it to the response for the audit
+/// Stores the reason of a denied call for [`serve`], which adds it to the response for the audit
 /// record.
 fn note_denial(parts: &Parts, error: Option<&ApiError>) {
     let denied = parts.extensions.get::<Denial>().zip(error.and_then(ApiError::refused));

@@ -19,8 +19,8 @@ use crate::wire::{
 };
 use crate::{ask, request, strict};
 
-/// Returns the caller, under its credential's name or the one in `from`. Returns an error for a
-/// caller without a name, and for a person.
+/// Returns the actor of a call, under the name of the caller's credential or the name in `from`.
+/// Returns an error for a caller without a name, and for a person.
 pub fn actor(door: &Door, from: Option<&str>) -> ApiResult<Actor> {
     let by = door.named_actor(request::named(from)?)?.ok_or_else(|| {
         let message = "Give your name as 'from', e.g. \"planner\", or send a session's token, \
@@ -38,7 +38,8 @@ fn asker(door: &Door, from: Option<&str>) -> ApiResult<Asker> {
     Ok(door.as_asker(actor(door, from)?))
 }
 
-/// Sends a message to a session or a thread.
+/// Sends a message to a session or a thread. With `leave_link`, the calling session then leaves the
+/// link that `thread` names, and the message may be empty.
 pub async fn send(
     door: &Door,
     rates: &Rates,
@@ -99,6 +100,7 @@ pub async fn data(door: &Door, asked: GetSessionData) -> ApiResult<SessionDataAn
     Ok(door.session_data(&required("session_id", session_id)?, excerpt).await?.into())
 }
 
+/// Reads a time. Returns `None` for a missing or an empty text.
 fn time(field: &str, given: Option<String>) -> ApiResult<Option<Timestamp>> {
     let refused = || {
         ApiError::new(
@@ -115,7 +117,8 @@ pub async fn list(door: &Door, asked: ListSessions) -> ApiResult<SessionList> {
     ask::list(door, asked.ended.unwrap_or_default(), computer.as_deref()).await
 }
 
-/// Starts a session, and sends it a first message.
+/// Starts a session, and sends it the first message if there is one. If a person is asked first,
+/// returns the permission instead, and nothing runs yet.
 pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
     let StartSession { client, cwd, thread, args, name, message, direct, from } = asked;
     let asker = asker(door, from.as_deref())?;

@@ -66,7 +66,7 @@ pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult
     }
 }
 
-/// Returns the home of a session, if it is within reach.
+/// Returns the home of a session, or [`Code::ThreadNotFound`] if it is out of reach.
 async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     if let Ok(status) = door.resolve_session(word)
         && door.find(action, &status.session.id).await.is_ok()
@@ -81,7 +81,8 @@ async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     Err(ApiError::new(Code::ThreadNotFound, message))
 }
 
-/// Checks that an invitation names exactly one place, and only the arguments of that place.
+/// Checks that an invitation has only the arguments of `place`, which is `thread`, `new_thread` or
+/// `link`.
 pub(super) fn only(asked: &Invite, place: &str) -> ApiResult<()> {
     let Invite { thread, session, client, participant, model, nickname, roles, .. } = asked;
     let Invite { new_thread, policy, link, title, max_exchanges_without_human, .. } = asked;
@@ -100,7 +101,7 @@ pub(super) fn only(asked: &Invite, place: &str) -> ApiResult<()> {
     Err(ApiError::new(Code::InvalidField, message))
 }
 
-/// Begins a thread. Without a policy it gets the defaults.
+/// Begins a thread. Without a policy, the thread gets the plain one with the server's settings.
 pub async fn begin(door: &Door, asked: Invite) -> ApiResult<ToolThreadBegun> {
     only(&asked, "new_thread")?;
     let Invite { new_thread, policy, from, .. } = asked;
@@ -116,8 +117,8 @@ pub async fn begin(door: &Door, asked: Invite) -> ApiResult<ToolThreadBegun> {
     })
 }
 
-/// Returns the speaker in a thread: a session under the name of its invitation, other callers under
-/// their own name. Rejects the name of a person.
+/// Returns the speaker in a thread: a session under the name of its invitation, and any other
+/// caller under its own name. Rejects a caller that is not a session and has the name of a person.
 async fn speaker(door: &Door, from: Option<&str>, stream: &StreamId) -> ApiResult<Actor> {
     let own = actor(door, from)?;
     let by =
@@ -134,7 +135,8 @@ async fn speaker(door: &Door, from: Option<&str>, stream: &StreamId) -> ApiResul
     }
 }
 
-/// Posts a message in a thread.
+/// Posts a message in the thread that `word` names. The answer lists all other participants as
+/// recipients.
 pub async fn say(
     door: &Door,
     rates: &Rates,
@@ -225,7 +227,7 @@ fn model_of(door: &Door, client: Option<&str>) -> String {
     known.unwrap_or_else(|| "default".into())
 }
 
-/// Returns the open or the archived threads, the most recently used first, up to a limit, and the
+/// Returns the open or the archived threads up to a limit, the most recently used first. Adds the
 /// number of all of them (`count`).
 pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<ToolThreads> {
     let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
@@ -254,13 +256,13 @@ fn entry(listed: ListedStream) -> ToolThread {
 struct GrowingPage {
     messages: Vec<ToolMessage>,
     chars: usize,
-    /// True once a message did not fit.
+    /// True if a message did not fit.
     full: bool,
 }
 
 impl GrowingPage {
-    /// Adds a message, if it fits. The first one always does, and is truncated if necessary.
-    /// Ignores events other than messages, and everything after the first message that did not fit.
+    /// Adds a message, if it fits. The first message always fits, and is truncated if necessary.
+    /// Ignores other events, and all messages after the first one that did not fit.
     fn take(&mut self, stream: &StreamId, recorded: &RecordedEvent, limit: usize) {
         let Event::Posted(posted) = &recorded.event else { return };
         if self.full {
@@ -293,7 +295,8 @@ impl GrowingPage {
     }
 }
 
-/// Returns messages of a thread that the caller may see, after waiting for one if it wants that.
+/// Returns a page of the messages in a thread that the caller may see. With `wait_seconds`, first
+/// waits for a message.
 pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<ToolMessages> {
     let ReadThread { thread: word, mut after, limit: most, wait_seconds, .. } = asked;
     let stream = thread(door, Action::ReadThread, &required("thread", word)?).await?;
@@ -320,7 +323,8 @@ pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<ToolMessages> {
     })
 }
 
-/// Returns the reasons about a message: the one at a position, or a person's newest one.
+/// Explains the turns that an event caused: the event at the position `why`, or, if that is 0 or
+/// missing, the newest message of a person.
 pub async fn reasons(door: &Door, asked: ReadThread) -> ApiResult<ToolReasons> {
     if asked.after.is_some() || asked.limit.is_some() || asked.wait_seconds.is_some() {
         let message = "'after', 'limit' and 'wait_seconds' are for messages: leave them out with \
@@ -354,7 +358,8 @@ pub async fn reasons(door: &Door, asked: ReadThread) -> ApiResult<ToolReasons> {
     Ok(reasons)
 }
 
-/// Waits for a message after a position, or the time limit. Returns the position.
+/// Waits until a message that a guest may read follows a position, or until the time is over.
+/// Without a position, waits for a new message. Returns the position.
 async fn wait(door: &Door, stream: &StreamId, after: Option<u64>, seconds: u64) -> ApiResult<u64> {
     if seconds > WAIT_SECONDS_MAX {
         return Err(ApiError::new(
@@ -370,13 +375,13 @@ async fn wait(door: &Door, stream: &StreamId, after: Option<u64>, seconds: u64) 
     // Follow as a guest: a reader with the caller's own view would mark the caller as connected.
     let mut reader = door.follow(stream, Viewer::Guest, after).await?;
     let said = tokio::time::timeout(Duration::from_secs(seconds), until_said(&mut reader));
-    // The caller reads in either case: after a timeout, the page may be empty.
+    // A timeout is not an error: the caller then reads a page that may be empty.
     said.await.unwrap_or(Ok(()))?;
     Ok(after.0)
 }
 
-/// Reads the events of a thread until one of them is a posted message, or until the reader was too
-/// slow and missed some.
+/// Reads the events of a thread until one of them is a posted message. Also returns if the reader
+/// was too slow and missed some.
 async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
     let is_said = |recorded: &RecordedEvent| matches!(recorded.event, Event::Posted(_));
     loop {
@@ -397,7 +402,8 @@ async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
     }
 }
 
-/// Returns the messages in a range, oldest first. The page is full if more messages follow.
+/// Returns the first messages in a range that fit into a page, oldest first. The page is full if
+/// more messages follow.
 async fn forward(
     door: &Door,
     stream: &StreamId,
@@ -417,8 +423,8 @@ async fn forward(
     Ok(page)
 }
 
-/// Returns the newest messages up to `head`, oldest first. The page is full if there are older
-/// ones.
+/// Returns the newest messages up to `head` that fit into a page, oldest first. The page is full if
+/// there are older ones.
 async fn newest(
     door: &Door,
     stream: &StreamId,
@@ -452,7 +458,7 @@ pub async fn search(door: &Door, asked: Search) -> ApiResult<SearchAnswer> {
     .await
 }
 
-/// Returns the requested limit within its range, or the default.
+/// Returns the requested limit, or the default. Rejects a limit outside of 1 to `most`.
 fn limit(given: Option<u64>, usual: usize, most: usize) -> ApiResult<usize> {
     let Some(number) = given else { return Ok(usual) };
     let limit = usize::try_from(number).ok().filter(|limit| (1..=most).contains(limit));

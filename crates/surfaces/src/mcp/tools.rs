@@ -145,7 +145,7 @@ impl Tool {
         }
     }
 
-    /// Returns the action of a call, and the actions of calls with a certain argument.
+    /// Returns the usual action of a call, and each argument that makes a call another action.
     pub const fn actions(self) -> (Action, &'static [(&'static str, Action)]) {
         match self {
             Tool::SendMessage => (Action::Post, &[("session_id", Action::SendMessage)]),
@@ -165,7 +165,8 @@ impl Tool {
         }
     }
 
-    /// Returns the action of a call with these arguments.
+    /// Returns the action of a call with these arguments: that of the first argument with an action
+    /// of its own that is set, or the usual one.
     pub fn action(self, arguments: &Map<String, Value>) -> Action {
         let (usual, special) = self.actions();
         let mut named = special.iter().filter(|(name, _)| is_given(arguments.get(*name)));
@@ -183,8 +184,8 @@ impl Tool {
         key.filter(|key| self == Tool::SendMessage && request::is_key(key))
     }
 
-    /// Returns the effect of a call: the annotations, [`Tool::writes`] and the reference page
-    /// follow from it.
+    /// Returns the effect of a call. The annotations, [`Tool::writes`] and the reference page
+    /// follow from the effect.
     const fn does(self) -> ToolEffect {
         match self {
             Tool::GetSessionData
@@ -272,7 +273,7 @@ impl Tool {
             .with_raw_output_schema(self.returns().into())
     }
 
-    /// Returns the JSON Schema of the tool's answers, with their top level only. No field is
+    /// Returns the JSON Schema of the tool's answers, with their top-level fields only. No field is
     /// required, because an error has other fields.
     pub fn returns(self) -> Map<String, Value> {
         let fields = match self {
@@ -310,8 +311,8 @@ fn is_given(argument: Option<&Value>) -> bool {
     }
 }
 
-/// Returns the fields of answers, each with its type and description. Later answers win if two have
-/// a field.
+/// Returns the fields of answers, each with its type and description. If two answers have the same
+/// field, that of the later one counts.
 fn fields_of(answers: &[RefOr<Schema>]) -> Map<String, Value> {
     let mut fields = Map::from_iter([(
         "error".to_owned(),

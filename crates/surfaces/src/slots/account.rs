@@ -1,4 +1,5 @@
-//! The bytes received over connections that belong to an unfinished head, body or message.
+//! The received bytes of unfinished heads, bodies and messages, counted for strangers and for known
+//! callers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -86,7 +87,8 @@ impl Accounts {
         self.change(account, |state| *state = AccountState { bytes: 0, is_closed: true, ..*state });
     }
 
-    /// Returns the group that exceeds its budget, if one does: true for known callers.
+    /// Returns the group that exceeds its budget: `false` for strangers, `true` for known callers,
+    /// and `None` if neither does.
     pub(super) fn overdrawn(&self) -> Option<bool> {
         [false, true].into_iter().find(|is_known| self.has(*is_known) > most(*is_known))
     }

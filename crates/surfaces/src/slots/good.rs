@@ -1,9 +1,9 @@
-//! Addresses that have sent a good key.
+//! Addresses of good keys: those from which the door has admitted a request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-/// Maximum number of addresses kept. The one whose last good key is oldest is dropped first.
+/// Maximum number of addresses. Beyond it, the one whose last good key is oldest is dropped.
 const ADDRESSES_MAX: usize = 4_096;
 
 #[derive(Default)]

@@ -11,7 +11,7 @@ use super::account::Account;
 /// A connection in the table of slots.
 pub(super) struct SlotState {
     spare: bool,
-    /// True once a whole head has arrived.
+    /// True if a whole head has arrived.
     heard: AtomicBool,
     /// Number of requests that are being answered.
     busy: AtomicU32,
@@ -58,7 +58,8 @@ impl SlotState {
     /// Counts one request more, whose whole head has arrived, and wakes the task that waits for the
     /// head.
     pub(super) fn hears(&self) {
-        // In this order, a connection with an old time never looks idle: it would be evicted.
+        // The time comes first, because a connection with an old time that looks idle would be
+        // evicted.
         self.touch();
         self.busy.fetch_add(1, Ordering::AcqRel);
         self.heard.store(true, Ordering::Release);

@@ -24,8 +24,8 @@ pub(super) const IDLE_MIN: Duration = Duration::from_secs(2);
 /// slots are taken.
 pub(super) const STRANGER_MIN: Duration = Duration::from_secs(1);
 
-/// The fraction of all connections evicted at once: one in this number. Applies to silent ones and
-/// strangers.
+/// The divisor for the number of silent connections or strangers that are evicted at once: the
+/// number of all connections divided by it, and at least one.
 const AT_ONCE: usize = 64;
 
 #[derive(Default)]
@@ -44,7 +44,7 @@ enum ConnectionWorth {
     Silent,
     /// A request of a stranger is unfinished.
     Stranger,
-    /// No request is being answered.
+    /// A request has arrived before, but none is being answered now.
     Idle,
 }
 
@@ -127,22 +127,24 @@ impl Table {
         Some(sitting)
     }
 
-    /// Removes the first connections in order: the oldest silent ones, else the strangers with the
-    /// most bytes, else the oldest idle one. Of silent ones and strangers it removes one in
-    /// [`AT_ONCE`] of all connections.
+    /// Removes the first connections in order: the oldest silent ones. If none is silent, removes
+    /// the strangers with the most bytes, and if there are none either, the oldest idle connection.
+    /// [`AT_ONCE`] sets the number of silent connections or strangers. Looks at spare slots if
+    /// `spare` is true, and otherwise at ordinary ones.
     pub(super) fn remove_least(&mut self, spare: bool) -> Vec<Arc<SlotState>> {
         let leaving = self.leaving(spare).collect();
         self.remove_first(leaving)
     }
 
-    /// Removes the first connections in order, on ordinary or spare slots, because no file
-    /// descriptor is left.
+    /// Removes the first connections in order, on ordinary and on spare slots, because no file
+    /// descriptor is left. A silent connection goes after [`SPARE_SILENT_MIN`] on either kind of
+    /// slot.
     pub(super) fn remove_for_a_file(&mut self) -> Vec<Arc<SlotState>> {
         let leaving = self.leaving_after(|_| true, |worth| worth.least(true)).collect();
         self.remove_first(leaving)
     }
 
-    /// Removes those of the given connections that go first, as [`Table::remove_least`] says, and
+    /// Removes the connections that go first among `leaving`, as [`Table::remove_least`] says, and
     /// returns them.
     fn remove_first(&mut self, mut leaving: Vec<EvictionRank>) -> Vec<Arc<SlotState>> {
         let Some((least, ..)) = leaving.iter().min().copied() else { return Vec::new() };
@@ -156,8 +158,9 @@ impl Table {
         first.filter_map(|(.., number)| self.remove(number)).collect()
     }
 
-    /// Returns the connections that hold bytes, most bytes first. Equal ones are sorted by age, the
-    /// oldest first.
+    /// Returns the numbers of the connections that hold bytes, those with the most bytes first. If
+    /// `known` is true, these are the known callers' connections, and otherwise the strangers'.
+    /// Among connections with equal bytes, the oldest comes first.
     pub(super) fn heaviest(&self, known: bool) -> Vec<u64> {
         let those = self.taken.iter().filter(|(_, sitting)| sitting.account.is_known() == known);
         let mut weighed: Vec<_> = those

@@ -29,8 +29,8 @@ pub(crate) const SCREENS_MAX: usize = 4;
 /// The sources that a client names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FollowList {
-    /// The threads. The events of each begin after the position; without one, a followed thread
-    /// continues, and another begins with new events.
+    /// The threads, with the positions after which their events begin. Without a position, a thread
+    /// that the stream follows already continues, and any other thread begins with new events.
     pub threads: Vec<(StreamId, Option<Seq>)>,
     /// The sessions whose terminals are shown.
     pub screens: Vec<String>,
@@ -54,7 +54,8 @@ impl Source {
     }
 }
 
-/// A client's request for a source. The number tells it from an earlier request for the same one.
+/// A client's request for a source. The number distinguishes the request from an earlier one for
+/// the same source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wish {
     number: u64,
@@ -69,6 +70,8 @@ struct Wishes {
 }
 
 impl Wishes {
+    /// Replaces the requested sources. A source that was requested before continues, unless the
+    /// list gives it a position.
     fn replace(&mut self, list: FollowList) {
         let mut before = std::mem::take(&mut self.sources);
         let threads = list.threads.into_iter().map(|(id, after)| (Source::Thread(id), after));
@@ -83,7 +86,7 @@ impl Wishes {
         }
     }
 
-    /// Removes a source that ended, unless the client has asked for it again.
+    /// Removes a source that ended or was refused, unless the client has requested it again since.
     fn forget(&mut self, source: &Source, number: u64) {
         if self.sources.get(source).is_some_and(|wish| wish.number == number) {
             self.sources.remove(source);
@@ -164,8 +167,8 @@ impl Drop for Follows {
 }
 
 impl Follows {
-    /// Creates the sources of a stream, which are opened by [`Follows::adopt`]. Events are limited
-    /// to these types and to what this viewer may see.
+    /// Registers a stream with the sources that it is to follow. [`Follows::adopt`] opens them.
+    /// Events are limited to these types and to what this viewer may see.
     pub(crate) fn new(
         app: &App,
         door: Door,
@@ -191,8 +194,9 @@ impl Follows {
         signal("open", &StreamOpened { stream: self.id.clone() })
     }
 
-    /// Closes and opens sources as the client has asked. Returns a signal for each that was opened
-    /// or refused.
+    /// Closes the sources that the client no longer requests or has requested anew. Then opens all
+    /// requested sources that are not open. Returns a signal for each source that was opened or
+    /// refused.
     pub(super) async fn adopt(&mut self) -> Vec<Bytes> {
         let wanted = self.open.wishes().sources.clone();
         let is_wanted =
@@ -217,6 +221,8 @@ impl Follows {
         signals
     }
 
+    /// Forgets the request for a source that cannot be opened. Returns the signal `refused` with
+    /// the error.
     fn refuse(&self, source: &Source, number: u64, error: ApiError) -> Bytes {
         self.open.wishes().forget(source, number);
         let mut detail = error.detail().clone();
@@ -224,8 +230,9 @@ impl Follows {
         source.signal("refused", FollowSignal { error: Some(detail), ..FollowSignal::default() })
     }
 
-    /// Returns the next bytes of a source; `None` if the client has changed the sources. A source
-    /// that ended is closed, with a signal. Cancel-safe: dropping the future loses no bytes.
+    /// Returns the next bytes of a source. If a source has ended, removes it and returns the signal
+    /// `left`. Returns `None` if the client has changed the sources. Cancel-safe: dropping the
+    /// future loses no bytes.
     pub(super) async fn next(&mut self) -> Option<Bytes> {
         let (open, followed, turn) = (&self.open, &mut self.followed, &mut self.turn);
         let (at, piece) = tokio::select! {
@@ -235,6 +242,7 @@ impl Follows {
         Some(piece.unwrap_or_else(|| self.leave(at)))
     }
 
+    /// Removes a source that has ended. Returns the signal `left` about it.
     fn leave(&mut self, at: usize) -> Bytes {
         let ended = self.followed.remove(at);
         self.open.wishes().forget(&ended.source, ended.number);
@@ -258,8 +266,8 @@ impl SourceReader {
         }
     }
 
-    /// Opens a thread at a position, by default its head. The bytes end when the thread leaves the
-    /// caller's reach.
+    /// Opens a thread at a position, or at its head without one. Returns the position and the bytes
+    /// of the events after it. The bytes end when the thread leaves the caller's reach.
     async fn follow_thread(
         &self,
         stream: &StreamId,
@@ -280,8 +288,8 @@ impl SourceReader {
     }
 }
 
-/// Polls the sources, beginning after the one that was ready last. Returns the index of a ready
-/// source with its bytes; `None` in place of bytes if it has ended.
+/// Polls the sources, beginning after the source that was ready last. Returns the index of a ready
+/// source with its bytes, or with `None` if it has ended.
 fn poll_next(
     followed: &mut [Followed],
     turn: &mut usize,

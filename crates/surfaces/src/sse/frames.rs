@@ -1,4 +1,5 @@
-//! Events and signals as bytes. They are encoded once for all readers.
+//! Events and signals as bytes. A batch or a signal for all live readers of a thread is encoded
+//! only one time.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -15,9 +16,11 @@ use super::signal;
 use crate::http::{presence_update, write_envelope};
 use crate::wire::{DeltaSignal, ProgressSignal, turn_id};
 
-/// Maximum number of encoded batches, and of signals, that are kept for later readers.
+/// Maximum number of encoded batches, and of encoded signals, that stay in memory for later
+/// readers.
 const KEPT: usize = 64;
-/// Maximum number of bytes kept of each.
+/// Maximum number of bytes of these batches, and of these signals. The newest item stays at any
+/// size.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// An encoded batch of events: one buffer, and the end of each event in it.
@@ -39,12 +42,12 @@ impl EncodedBatch {
         Self { batch, joined: text.into(), ends }
     }
 
-    /// Returns slices of the buffer: the events in these ranges of the batch.
+    /// Returns the events in these ranges of the batch, as one slice of the buffer for each range.
     pub fn pieces(&self, seen: &[Range<usize>]) -> impl Iterator<Item = Bytes> {
         seen.iter().map(|run| self.joined.slice(self.end_of(run.start)..self.end_of(run.end)))
     }
 
-    /// Returns the offset behind the first `events` events.
+    /// Returns the offset in the buffer at which the first `events` events end.
     fn end_of(&self, events: usize) -> usize {
         events.checked_sub(1).map_or(0, |last| self.ends[last])
     }
@@ -66,7 +69,7 @@ fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &RecordedEvent) 
 }
 
 /// The batches and signals encoded most recently. An entry keeps the engine's own allocation alive,
-/// so that a pointer identifies one batch.
+/// so that its pointer identifies the batch or signal.
 #[derive(Default)]
 pub struct FrameCache {
     batches: Mutex<VecDeque<Arc<EncodedBatch>>>,
@@ -76,7 +79,8 @@ pub struct FrameCache {
 impl Copies for FrameCache {
     fn forget(&self) {
         self.batches.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        // The words may have been shown while they were made.
+        // Erased words of an agent may also be in the signals that showed them while they were
+        // written.
         self.signals.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
@@ -90,19 +94,22 @@ impl FrameCache {
         frames
     }
 
-    /// Returns the bytes of a batch of this stream.
+    /// Returns the bytes of a batch of this stream. Encodes the batch only if the cache does not
+    /// have it.
     pub fn of(&self, stream: &StreamId, batch: &Arc<Vec<RecordedEvent>>) -> Arc<EncodedBatch> {
         let mut kept = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept.iter().rev().find(|encoded| Arc::ptr_eq(&encoded.batch, batch)) {
             return found.clone();
         }
-        // The lock is held meanwhile: other readers of the batch wait for these bytes.
+        // The lock stays held during the encoding. So other readers of the batch wait for these
+        // bytes and do not encode it again.
         let encoded = Arc::new(EncodedBatch::new(stream, batch.clone()));
         keep(&mut kept, encoded.clone(), |encoded| encoded.joined.len());
         encoded
     }
 
-    /// Returns the bytes of a signal of this stream.
+    /// Returns the bytes of a signal of this stream. Encodes the signal only if the cache does not
+    /// have it.
     pub fn of_signal(&self, stream: &StreamId, given: &Arc<Signal>) -> Bytes {
         let mut kept = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, bytes)) = kept.iter().rev().find(|(signal, _)| Arc::ptr_eq(signal, given)) {
@@ -114,6 +121,7 @@ impl FrameCache {
     }
 }
 
+/// Adds an item to a cache, and drops the oldest items beyond [`KEPT`] and [`KEPT_BYTES_MAX`].
 fn keep<T>(kept: &mut VecDeque<T>, item: T, bytes: fn(&T) -> usize) {
     kept.push_back(item);
     // The newest item stays at any size: its other readers are still to come.

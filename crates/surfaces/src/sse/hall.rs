@@ -1,6 +1,6 @@
-//! The event stream of the whole hall: notifications about threads and sessions, and presence. They
-//! have no position to resume from, so a client lists the threads after it has opened the stream.
-//! A stream may also follow threads and terminals.
+//! The event stream of the whole hall: changes of threads, sessions, presence and states. They have
+//! no position to resume from, so a client lists the threads after it has opened the stream. A
+//! stream may also follow threads and terminals.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,9 @@ use crate::http::{App, presence_update};
 use crate::meters::OpenStream;
 use crate::wire::{Bell, NeedEntry, NeedsSignal, OccupationEntry, StatesSignal};
 
-/// Returns notifications from now on, about threads within the caller's reach, and what the sources
-/// bring that the stream follows. `reader` is told what waits for it.
+/// Returns the event stream of the hall: the changes within the caller's reach from now on, and the
+/// bytes of the threads and terminals in `follows`. `reader` is the participant whose needs are
+/// sent.
 pub(crate) fn changes(
     app: App,
     changes: Changes,
@@ -58,8 +59,8 @@ struct HallReader {
 }
 
 impl HallReader {
-    /// Returns the next bytes of the stream: its opening, then a change, an item of a source or a
-    /// keep-alive. `None` after the last event.
+    /// Returns the next bytes of the stream: first its opening, then changes, bytes of followed
+    /// sources, and keep-alives. Returns `None` after the last event, `resync` or `going-away`.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
@@ -72,6 +73,8 @@ impl HallReader {
         }
     }
 
+    /// Opens and closes sources as the client has requested. If that gives nothing to send, waits
+    /// for the next change, bytes of a source, keep-alive or shutdown.
     async fn advance(&mut self) {
         if let Some(follows) = &mut self.follows {
             self.ready.extend(follows.adopt().await);
@@ -92,6 +95,7 @@ impl HallReader {
         }
     }
 
+    /// Encodes a received change. A reader that was too slow gets `resync`, which ends the stream.
     async fn take(&mut self, received: Result<hall::HallChange, RecvError>) {
         self.silence.begin();
         match received {
@@ -120,8 +124,8 @@ async fn next_followed(follows: &mut Option<Follows>) -> Option<Bytes> {
     }
 }
 
-/// Encodes a change as the caller of the door sees it, with what waits for the reader after it, if
-/// that may have changed.
+/// Encodes a change as the caller of the door sees it. If the change may alter the requests that
+/// wait for people in its thread, a second event lists those that wait for `reader` now.
 pub(crate) async fn frames(door: &Door, reader: &ParticipantId, change: hall::HallChange) -> Bytes {
     let concerned = match &change {
         hall::HallChange::Head { stream, concerns_people: true, .. } => Some(stream.clone()),
@@ -132,7 +136,8 @@ pub(crate) async fn frames(door: &Door, reader: &ParticipantId, change: hall::Ha
     };
     let first = frame(door, change);
     let Some(stream) = concerned else { return first };
-    // A conversation that cannot be read has its bell, and the reader learns the error from that.
+    // If the conversation cannot be read, only its new head is sent. The reader gets the error when
+    // it reads the conversation.
     let Ok(needs) = door.needs_in(&stream, reader).await else { return first };
     let needs = needs.iter().map(NeedEntry::of).collect();
     let signal = signal("needs", &NeedsSignal { thread: stream.to_string(), needs });

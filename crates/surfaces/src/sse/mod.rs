@@ -1,9 +1,10 @@
 //! Server-sent events: frames, keep-alives, and the ends of streams.
 //!
-//! The items come from the door: a thread's from its reader, the hall's from its changes, a
-//! terminal's from a watch. This module turns them into bytes. The next item is made only when the
-//! connection can take one. A reader that is too far behind gets `resync` and is cut off. It can
-//! resume a thread from its position; of the hall, it lists the threads again.
+//! The items come from the door: those of a thread from its reader, those of the hall from its
+//! changes, and those of a terminal from a watch. This module turns them into bytes. The next item
+//! is made only when the connection can take it. A reader of a thread or of the hall that is too
+//! far behind gets `resync` as its last event. It resumes a thread after its last position. A
+//! reader of the hall lists the threads again.
 
 pub mod frames;
 mod follows;
@@ -76,7 +77,7 @@ fn going_away() -> Bytes {
     signal("going-away", &serde_json::json!({ "retry_ms": 1000 }))
 }
 
-/// Resolves when the server begins to shut down.
+/// Resolves when the server begins to shut down. Never resolves if the sender was dropped before.
 pub(crate) async fn closed(closing: &mut watch::Receiver<bool>) {
     if closing.wait_for(|closing| *closing).await.is_err() {
         std::future::pending().await

@@ -1,7 +1,7 @@
 //! The event stream of a session's terminal.
 //!
-//! Each event has the whole screen, so a slow reader misses nothing: all changes since its last
-//! event become one event.
+//! Each event has the whole screen. All changes since a slow reader's last event become one event,
+//! so the reader always gets the newest screen.
 
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ use crate::http::App;
 use crate::meters::OpenStream;
 use crate::wire::ScreenAnswer;
 
-/// Minimum time between two screens.
+/// Time between the first notice of a change and the next screen. Changes in this time are merged.
+/// The last screen of a program that has exited does not wait.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Returns the screen of a session's terminal, now and after each change.
@@ -44,7 +45,8 @@ pub(crate) fn screens(app: App, watched: ScreenWatch) -> impl Stream<Item = Byte
 enum ScreenState {
     Begins,
     Listens,
-    /// The program has exited. The last screen is sent first, and then `ended`.
+    /// The program has exited, or its screen cannot be read any more. A changed screen that can
+    /// still be read is sent first, and then `ended`.
     Ends,
     /// The stream is over.
     Over,
@@ -59,8 +61,8 @@ struct ScreenReader {
 }
 
 impl ScreenReader {
-    /// Returns the next bytes of the stream: a screen that has changed, or a keep-alive. `None`
-    /// after the last event.
+    /// Returns the next bytes of the stream: a screen that has changed, a keep-alive, or the last
+    /// event, `ended` or `going-away`. Returns `None` after the last event.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.state {
@@ -82,8 +84,9 @@ impl ScreenReader {
         }
     }
 
-    /// Waits until the pane has changed, and merges all changes until then. Returns an item that
-    /// must be sent instead of a screen.
+    /// Waits for a change of the pane, and then [`PAUSE`] longer, so that the changes in that time
+    /// become one screen. If a keep-alive or `going-away` is due before any change, returns these
+    /// bytes; otherwise `None`.
     async fn wait(&mut self) -> Option<Bytes> {
         let first = tokio::select! {
             news = self.watched.news.recv() => news,
@@ -106,6 +109,8 @@ impl ScreenReader {
         None
     }
 
+    /// Takes the notices that wait, because one screen shows all their changes. An exit of the
+    /// program among them ends the stream.
     fn take_waiting(&mut self) {
         loop {
             match self.watched.news.try_recv() {
@@ -118,7 +123,8 @@ impl ScreenReader {
         }
     }
 
-    /// Returns the screen, if it differs from the one sent last.
+    /// Returns the screen, if it differs from the one sent last. A screen that cannot be read ends
+    /// the stream.
     async fn look(&mut self) -> Option<Bytes> {
         match self.view().await {
             Ok(screen) if self.shown.as_ref() == Some(&screen) => None,
@@ -127,7 +133,6 @@ impl ScreenReader {
                 self.shown = Some(screen);
                 Some(piece)
             }
-            // A terminal that cannot be read any more ends the stream.
             Err(error) => {
                 tracing::debug!(session = %self.watched.session(), %error, "a screen cannot be read");
                 if self.state != ScreenState::Over {

@@ -12,7 +12,7 @@ use super::{KEEP_ALIVE, closed};
 /// The reason to send an event although nothing has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SilenceEnd {
-    /// The stream was silent for [`KEEP_ALIVE`].
+    /// The silence has lasted [`KEEP_ALIVE`].
     KeepAlive,
     /// The server shuts down.
     GoingAway,
@@ -32,12 +32,14 @@ impl Silence {
         Self { closing, timer: Box::pin(sleep(KEEP_ALIVE)), since: Instant::now() }
     }
 
-    /// Restarts the silence, because an item was sent.
+    /// Restarts the silence, because something was sent or happened.
     pub(super) fn begin(&mut self) {
         self.since = Instant::now();
     }
 
-    /// Resolves when an event is due. Must not be called again after [`SilenceEnd::GoingAway`].
+    /// Resolves with [`SilenceEnd::KeepAlive`] after [`KEEP_ALIVE`] without a call of
+    /// [`Silence::begin`], or with [`SilenceEnd::GoingAway`] as soon as the server begins to shut
+    /// down. Must not be called again after [`SilenceEnd::GoingAway`].
     pub(super) async fn broken(&mut self) -> SilenceEnd {
         loop {
             tokio::select! {

@@ -16,7 +16,8 @@ use crate::http::App;
 use crate::meters::OpenStream;
 use crate::wire::TurnContext;
 
-/// Returns a reader's items as bytes. `head` is the position of the thread's newest event.
+/// Returns the event stream of one thread: first a comment with `head`, the position of the
+/// thread's newest event, and then the items of the reader.
 pub(crate) fn events(app: App, reader: Reader, head: Seq) -> impl Stream<Item = Bytes> {
     let hello = format!("retry: 1000\n: head {head}\n\n").into();
     let _reading = app.meters.reader();
@@ -69,7 +70,8 @@ impl Writer {
         self.ready.push_back(last);
     }
 
-    /// Encodes the next item, or waits until one may be available.
+    /// Encodes the next item. If there is none, waits until there may be one, or until a keep-alive
+    /// or `going-away` is due, which it encodes.
     async fn advance(&mut self) -> Result<(), AccessError> {
         if let Some(piece) = self.reader.next().await? {
             self.write(piece);
@@ -88,7 +90,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Encodes an item for sending. A reader that is too far behind gets `resync`, which ends the
+    /// Encodes an item of the reader. A reader that is too far behind gets `resync`, which ends the
     /// stream.
     fn write(&mut self, piece: ReaderItem) {
         let stream = self.reader.stream();

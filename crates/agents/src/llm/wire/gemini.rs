@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Message, Part, PartCollector, Request, Role, Settings, failure, set};
 use crate::llm::names::{self, GeminiThinking};
 
-/// Returns the body of a request. The model is in its address.
+/// Returns the body of a request. The address of the request has the name of the model.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut body = Map::new();
     let system = json!({"parts": [{"text": request.system}]});

@@ -122,7 +122,8 @@ impl Wire {
         }
     }
 
-    /// Returns the address of a request, with the query that the base address has.
+    /// Returns the address of a request, with the query that the base address has. `None` if the
+    /// base address is not a URL.
     pub(super) fn url(self, base: &str, model: &str) -> Option<Url> {
         let mut url = Url::parse(base).ok()?;
         let path = format!("{}/{}", url.path().trim_end_matches('/'), self.endpoint());
@@ -262,7 +263,7 @@ impl PartCollector {
         self.0.push(Part::Tool(name.to_owned()));
     }
 
-    /// Adds the ending that a provider's word means, if it means one.
+    /// Adds the ending that a provider's word means; nothing for a word that means "not yet ended".
     fn end(&mut self, word: Option<&Value>) {
         let word = word.and_then(Value::as_str);
         self.0.extend(word.and_then(ending).map(Part::End));

@@ -51,8 +51,9 @@ fn read_call(item: Option<&Value>, parts: &mut PartCollector) {
     }
 }
 
-/// Adds the parts of a response. One that has not ended gives only its model and tokens; an ended
-/// one repeats all words, which count if none was streamed ([`Part::AllWords`]).
+/// Adds the parts of a response. A response that has not ended gives only its model and tokens, and
+/// a failed one gives its error too. Any other ended response repeats all words, which count if
+/// none was streamed ([`Part::AllWords`]).
 fn read_response(response: &Value, parts: &mut PartCollector) {
     parts.model(response.get("model"));
     parts.tokens(response.get("usage"), &["input_tokens"], &["output_tokens"]);

@@ -1,4 +1,4 @@
-//! Reads one session's reports in order, each until its consequences are stored.
+//! Reads one session's reports in order. Each report stays until its consequences are stored.
 
 use std::fs;
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ use super::socket::CALL_BYTES_MAX;
 use super::spool::HookSink;
 use super::vendor::HookEvent;
 
-/// Most refused reports that are kept; the newest.
+/// Most refused reports that stay for a person to look at: the newest.
 const REFUSED_MAX: usize = 100;
 
 /// The reason for reading a session's reports later.
@@ -44,8 +44,9 @@ pub(super) async fn drain(
     }
 }
 
-/// Handles one report, and removes its file when the consequences are stored. A report that is
-/// unreadable, forged, or of an unknown session is moved aside. After an error the file stays.
+/// Handles one report, and removes its file when the consequences are stored or the report is one
+/// to ignore. A report that is unreadable, forged, or of an unknown session is moved aside. After
+/// an error the file stays.
 async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(), DrainError> {
     let path = file.to_owned();
     // Reports may be long, and disks slow.
@@ -68,7 +69,8 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
     }
 }
 
-/// Converts a report for sessions; `None` if it is ignored.
+/// Converts a report for sessions. `None` if the report is one to ignore; the error says why it
+/// cannot be used.
 pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
     let (native, news) = match HookEvent::of(note) {
         HookEvent::Heard { native, news } => (native, news),
@@ -104,7 +106,8 @@ fn read(file: &Path) -> io::Result<Option<Note>> {
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
-/// Moves a report aside, for a person to look at, and removes the oldest ones there.
+/// Moves a report aside, for a person to look at, and removes the oldest of those beyond
+/// [`REFUSED_MAX`].
 fn refuse(spool: &SpoolFolder, file: &Path, why: &str) -> io::Result<()> {
     let id = file.file_name().unwrap_or_default();
     tracing::warn!(report = %id.display(), why, "a program's report was rejected and moved aside");

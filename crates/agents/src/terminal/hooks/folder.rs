@@ -86,8 +86,8 @@ impl SpoolFolder {
         fs::set_permissions(file, fs::Permissions::from_mode(READABLE))
     }
 
-    /// Returns the present address of a session's server, given the session's folder (its
-    /// `MOOTHALL_SPOOL`).
+    /// Returns the address that the server of a session wrote last, given the session's folder (its
+    /// `MOOTHALL_SPOOL`). `None` if there is none.
     pub fn server(session: &Path) -> Option<String> {
         let mut url = String::new();
         let file = File::open(session.parent()?.join(SERVER)).ok()?;
@@ -178,8 +178,8 @@ pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Resu
     kept.map(|()| finished)
 }
 
-/// Returns a short path for a socket, however deep it lies, and the folder that must stay open for
-/// it.
+/// Returns a path for a socket that is short enough for every system, and the folder that must stay
+/// open while the path is used.
 pub(super) fn reachable(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
     let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
         return Ok((socket.to_owned(), None));

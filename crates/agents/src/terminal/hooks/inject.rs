@@ -29,8 +29,8 @@ const TOKEN: &str = "MOOTHALL_SESSION_TOKEN";
 /// The server's name among a program's tool servers.
 pub(crate) const TOOLS: &str = "moothall";
 
-/// The tools of this server that change nothing. A program in a session uses them unasked: they
-/// read what its session may read.
+/// The tools of this server that change nothing. A program in a session uses them without asking a
+/// person: they read only what its session may read.
 pub const READING_TOOLS: [&str; 6] = [
     "get_session_data",
     "list_sessions",

@@ -6,7 +6,8 @@
 
 use serde_json::Value;
 
-/// Returns the object in a payload; `None` if it has none even after repair.
+/// Returns the object in a payload; `None` if it has none even after repair. `cut` is true if the
+/// payload has lost its end.
 pub fn object(payload: &str, cut: bool) -> Option<Value> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
     if !cut && let Some(value) = read(payload) {
@@ -24,8 +25,8 @@ struct RepairedJson {
 }
 
 impl RepairedJson {
-    /// Returns candidates for the whole text, with open strings and brackets closed. A name without
-    /// a value gets `null`, and a trailing comma is dropped.
+    /// Returns candidates for the whole text, with open strings and brackets closed; none if the
+    /// text is not `cut`. A name without a value gets `null`, and a trailing comma is dropped.
     fn endings(&self, cut: bool) -> impl Iterator<Item = String> + '_ {
         let closers: String = self.open.iter().rev().collect();
         let quote = if self.in_string { "\"" } else { "" };

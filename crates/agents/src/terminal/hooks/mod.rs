@@ -2,11 +2,12 @@
 //!
 //! [`HookInjector`] prepares a launch: arguments and variables that make the program run `moothall
 //! hook` at certain events and give it the server's tools. The user's own configuration is not
-//! changed. `moothall hook` ([`report`]) writes each report into the session's spool folder,
-//! notifies the server and exits, so that reports survive while the server is down and programs do
-//! not wait for it. The server ([`Spool`]) reads the reports in order, interprets them by vendor
+//! changed. `moothall hook` ([`report`]) writes a report into the session's spool folder, notifies
+//! the server and exits, so that reports survive while the server is down and programs do not wait
+//! for it. The server ([`Spool`]) reads the reports in order, interprets them by vendor
 //! ([`HookEvent::of`]), and removes each one after its listener ([`HookSink`]) has stored the
-//! consequences. Only a question for a permission waits, on a socket, for a person's answer.
+//! consequences. Two kinds of reports go over a socket instead: a question for a permission, which
+//! waits for a person's answer, and the use of a tool, which is not stored.
 
 mod note;
 mod lenient_json;

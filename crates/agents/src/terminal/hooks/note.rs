@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Longest payload that is kept, in bytes. Agents' messages are far shorter; a longer payload is
+/// Longest payload that is stored, in bytes. Agents' messages are far shorter; a longer payload is
 /// cut and marked as such.
 pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 

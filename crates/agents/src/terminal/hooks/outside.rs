@@ -1,5 +1,5 @@
-//! Spools for programs that run as other users, outside of the data folder, which they cannot
-//! enter.
+//! Spools for programs that run as other users. They lie outside of the data folder, which these
+//! users cannot enter.
 //!
 //! ```text
 //! /var/spool/moothall/<server>/   one for each data folder; owned by the server, and others may
@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The server owns all folders above those of sessions, so that other users cannot replace them.
-//! Only the user writes into a session's folder: the server, which may be root, writes nothing
-//! there, follows no link, and waits for no pipe.
+//! Only the user writes files into a session's folder: the server, which may be root, only reads,
+//! moves and removes reports there, follows no link, and waits for no pipe.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -53,7 +53,8 @@ impl UserSpools {
         (Self { root, url, open: Arc::default(), opened }, coming)
     }
 
-    /// Opens the spools of an earlier run: its programs may still run and report.
+    /// Opens the spools of an earlier run of the server, because programs of that run may still run
+    /// and report.
     ///
     /// # Errors
     /// A spool cannot be opened.
@@ -66,7 +67,8 @@ impl UserSpools {
         Ok(())
     }
 
-    /// Returns the folder of a session that runs as this user, and its spool.
+    /// Returns the spool of this user, and in it the folder of a session, which is made and given
+    /// to the user.
     pub(super) fn of(
         &self,
         account: &Account,
@@ -88,8 +90,8 @@ impl UserSpools {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the spool of a user. At the first call it is made and announced, and its listener
-    /// goes to the receiver of [`UserSpools::new`].
+    /// Returns the spool of a user. At the first call the spool is made and announced, and its
+    /// listener goes to the receiver of [`UserSpools::new`].
     fn of_user(&self, uid: u32) -> io::Result<SpoolFolder> {
         let mut open = self.opened();
         if let Some(spool) = open.get(&uid) {
@@ -120,7 +122,7 @@ fn passage(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Checks that another user cannot replace the entries of a folder.
+/// Checks that only the server's user and root can replace the entries of a folder.
 fn check(folder: &Path) -> io::Result<()> {
     let about = fs::symlink_metadata(folder)?;
     let owned = about.uid() == geteuid().as_raw() || about.uid() == 0;

@@ -1,4 +1,5 @@
-//! The socket of hooks: they notify the server of a new report, and ask for permissions.
+//! The socket of hooks: they notify the server of a new report, tell it of the use of a tool, and
+//! ask for permissions.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream as BlockingStream;
@@ -24,7 +25,7 @@ pub(super) enum HookCall {
         /// The name of the session's folder.
         session: String,
     },
-    /// A report that is told once and kept nowhere.
+    /// A report that is sent one time and is not stored.
     Passing(Note),
     /// A question whose answer, a [`Permit`] on one line, the hook waits for.
     Ask(Note),
@@ -43,13 +44,14 @@ pub(super) fn connect(spool: &SpoolFolder) -> io::Result<BlockingStream> {
     BlockingStream::connect(path)
 }
 
-/// Calls the server, but returns after `within`: a server that no longer accepts must not block
-/// the hook.
+/// Calls the server, but returns after `within` at the latest: a server that no longer accepts must
+/// not block the hook.
 pub(super) fn ring(spool: &SpoolFolder, call: HookCall, within: Duration) {
     let (rung, heard) = std::sync::mpsc::channel();
     let spool = spool.clone();
     std::thread::spawn(move || {
-        // Without a server the call fails, and the report stays for its next start.
+        // Without a server the call fails. A report in the spool stays there for the server's next
+        // start.
         let _ = connect(&spool).and_then(|mut stream| stream.write_all(&line(&call)?));
         let _ = rung.send(());
     });
@@ -71,7 +73,7 @@ impl Caller {
         serde_json::from_slice(&text).ok()
     }
 
-    /// Waits until the hook disconnects. It sends nothing after its call.
+    /// Waits until the hook disconnects. A hook sends nothing after its call.
     pub(super) async fn gone(&mut self) {
         let mut more = [0; 64];
         while matches!(self.0.read(&mut more).await, Ok(1..)) {}

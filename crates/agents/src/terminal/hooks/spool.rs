@@ -1,4 +1,4 @@
-//! The server's side: reads each report once, in the order of its session, when its hook notifies.
+//! The server's side: reads the reports of each session in their order, when a hook notifies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -60,7 +60,7 @@ impl Spool {
         Self::open_for(folder, geteuid().as_raw())
     }
 
-    /// Opens the spool with a socket at which this user may connect too.
+    /// Opens the spool with a socket at which only this user may connect.
     pub(super) fn open_for(folder: SpoolFolder, ringer: u32) -> io::Result<Self> {
         folder.make()?;
         let socket = folder.socket();
@@ -78,8 +78,9 @@ impl Spool {
         Ok(Self { folder, listener })
     }
 
-    /// Reads all present reports, between the start and the resuming of sessions, so that their
-    /// programs' reports are known by then. Returns `false` if a report has to wait.
+    /// Reads all present reports. Call it between the start of the server and the resuming of
+    /// sessions, so that the reports of their programs are known by then. Returns `false` if a
+    /// report has to wait.
     pub async fn catch_up(&self, sink: &Arc<dyn HookSink>) -> bool {
         let mut readers = ReportReaders::new(&self.folder, sink);
         readers.look_at_all();
@@ -203,7 +204,8 @@ async fn attend(stream: UnixStream, sink: Arc<dyn HookSink>, rings: mpsc::Sender
     }
 }
 
-/// Passes on a report that is kept nowhere. Any other report comes through the spool.
+/// Passes on a report of a kind that is not stored. Ignores any other report, because it comes
+/// through the spool.
 async fn pass(note: &Note, sink: &dyn HookSink) {
     if !Vendor::of(&note.program).passes(&note.event) {
         return;
@@ -215,8 +217,8 @@ async fn pass(note: &Note, sink: &dyn HookSink) {
     }
 }
 
-/// Answers a hook that waits for a permission. The question ends if the hook disconnects before. A
-/// report that is ignored or cannot be read is answered as undecided.
+/// Answers a hook that waits for a permission. The question ends if the hook disconnects before the
+/// answer. A report that is ignored or cannot be read is answered as undecided.
 async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
     // A hook without an answer would ask again.
     let permit = match hook(note) {
@@ -230,8 +232,8 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
     let _ = caller.answer(permit).await;
 }
 
-/// Asks a person if yes or no can answer the whole question. Otherwise only stores the report, and
-/// returns [`Permit::Undecided`].
+/// If yes or no can answer the whole question, asks a person for it. Otherwise only passes the
+/// report on, and returns [`Permit::Undecided`].
 async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
     let answerable = Vendor::of(&note.program).decides(&note.event).is_some_and(|decides| {
         lenient_json::object(&note.payload, note.cut)

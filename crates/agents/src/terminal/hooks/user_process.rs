@@ -1,5 +1,5 @@
-//! Work on the files of another user, done by a process of that user. The server, which may be
-//! root, does not open anything in folders where that user can put links.
+//! Work on the files of another user, done by a process of that user. The server may be root, and
+//! that user can put links into these folders.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -155,7 +155,8 @@ impl LaunchSetup {
         Ok(Outcome::Ready { program, args, env })
     }
 
-    /// Runs the preparation as the user, by the words before a program, and returns its outcome.
+    /// Runs the preparation as the user, and returns its outcome. `before` are the words that
+    /// change the user.
     pub(super) async fn send(
         self,
         account: &Account,

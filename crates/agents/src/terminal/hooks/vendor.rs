@@ -53,7 +53,8 @@ impl HookEvent {
     }
 }
 
-/// Looks up the parts of a report that its payload lacks, while the program waits for its hook.
+/// Looks up the parts that the payload of a report lacks, while the program waits for its hook.
+/// Looks up nothing for a report that does not end a turn.
 pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> ReportedEnd {
     let report = Vendor::of(program).table().report.as_ref();
     let report = report.filter(|report| report.ends_with == event);

@@ -1,5 +1,5 @@
-//! The waiting hook: it asks for a permission and waits until a person answers here, or the time is
-//! over.
+//! The waiting hook: it asks for a permission and waits until a person answers in Moothall, or the
+//! time is over.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -18,8 +18,9 @@ pub const PERMISSION_SECONDS: u64 = 600;
 const AWAY_WITHIN: Duration = Duration::from_secs(60);
 const TRY_EVERY: Duration = Duration::from_millis(250);
 
-/// Asks the server, and waits. If the server cannot be reached at all, that is an error and decides
-/// nothing.
+/// Asks the server, and waits for the answer. If the server exits before it answers, asks again
+/// after its restart. Returns [`Permit::Undecided`] if the server stays away for [`AWAY_WITHIN`] or
+/// the time is over. Fails if the server cannot be reached at the beginning.
 pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
     let Some(spool) = SpoolFolder::around(spool) else { return Ok(Permit::Undecided) };
     let call = line(&HookCall::Ask(note))?;
@@ -40,7 +41,8 @@ pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
     }
 }
 
-/// Asks once; returns `None` if the server exited before it answered.
+/// Asks one time. Returns `None` if the server exited before it answered, or if its answer cannot
+/// be read. `seen` becomes the time at which the server was last connected.
 fn once(
     spool: &SpoolFolder,
     call: &[u8],

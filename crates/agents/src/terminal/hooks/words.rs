@@ -1,4 +1,4 @@
-//! Texts that a program would change in its composer, kept as files in the session's folder.
+//! Texts that a program would change in its composer, written to files in the session's folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -21,11 +21,12 @@ pub(super) fn folder_in(session: &Path) -> PathBuf {
     session.join(FOLDER)
 }
 
-/// Writes each text to a file that only its owner may read; returns the paths.
+/// Writes each text to a file that only its owner may read, and returns the paths. Removes the
+/// oldest files beyond the limits. If a text cannot be written, none of these files stays.
 pub(super) fn keep(session: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
     let folder = folder_in(session);
     private_folder(&folder)?;
-    // A link in its place would lead the files elsewhere.
+    // A link in the place of the folder would lead the files elsewhere.
     if !fs::symlink_metadata(&folder)?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }

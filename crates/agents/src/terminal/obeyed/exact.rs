@@ -24,7 +24,8 @@ const HEADERS: [&str; 12] = [
     "Binary files ",
 ];
 
-/// Returns the places of such blocks in a member's message, in their order.
+/// Returns the places of the patches and of the code between fences in a member's message, in their
+/// order.
 pub(super) fn blocks(body: &str) -> Vec<Range<usize>> {
     let mut reader = Reader { lines: Lines { rest: body, at: 0 }.peekable(), at: 0 };
     let mut blocks = Vec::new();
@@ -88,7 +89,8 @@ impl<'a> Reader<'a> {
         begins
     }
 
-    /// Reads the lines up to the fence that closes a block; an unclosed one runs to the end.
+    /// Reads a block of code and the fence that closes it; an unclosed block runs to the end.
+    /// Returns the place of the code, without the fences; `None` for an empty block.
     fn until_closed(&mut self, fence: &Fence) -> Option<Range<usize>> {
         let start = self.at;
         let mut end = start;
@@ -102,7 +104,8 @@ impl<'a> Reader<'a> {
         (start < end).then_some(start..end)
     }
 
-    /// Reads patches of files that follow each other directly.
+    /// Reads the patches of files that follow each other directly, and returns their place. `None`
+    /// if the next line does not begin a patch.
     fn patch(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         while self.patch_of_file() {}

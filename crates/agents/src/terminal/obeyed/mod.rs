@@ -25,7 +25,7 @@ const WIDE: u32 = 0xfee0;
 const WIDE_BYTES: usize = 256;
 /// Most blocks of one prompt that are sent as files.
 const FILES_MAX: usize = 32;
-/// Most bytes of an altered token that are kept.
+/// Most bytes of an altered token that people are shown.
 const ALTERED_BYTES_MAX: usize = 256;
 
 /// The signs and words that a program obeys.
@@ -36,8 +36,8 @@ struct ActiveSyntax {
     token: fn(Position<'_>) -> Option<Token>,
     /// Words that change the program's behaviour.
     keywords: &'static [&'static str],
-    /// True if the program changes a text by itself. `None` if it may not be able to read files
-    /// kept for it.
+    /// True if the program changes a text by itself. `None` if the program may not be able to read
+    /// the files in which such texts are stored.
     changes: Option<fn(&str) -> bool>,
 }
 
@@ -88,7 +88,8 @@ impl ActiveSyntax {
     }
 }
 
-/// Returns the places of the blocks that must arrive byte for byte, and would not.
+/// Returns the places of the blocks in `bodies` that must arrive byte for byte, and would not; at
+/// most [`FILES_MAX`]. None for a program that may not be able to read them from files.
 pub(super) fn changed(
     vendor: Vendor,
     text: &str,
@@ -156,8 +157,8 @@ pub(crate) fn as_plain_json(vendor: Vendor, json: &str, places: Places) -> Strin
     ComposerWords::beginning(vendor, json, &Nearby::of(places)).text
 }
 
-/// Returns the place and token of the first word if it turns the prompt into a command. A path and
-/// a comment do not.
+/// Returns the place and token of the first word if it turns the prompt into a command. A path,
+/// such as `/usr/bin`, and a comment do not.
 fn command(text: &str, signs: &[char]) -> Option<(usize, Token)> {
     let seen = |c: &char| !is_empty_looking(c.encode_utf8(&mut [0; 4]));
     let (at, sign) = text.char_indices().find(|(_, c)| seen(c))?;
@@ -226,7 +227,8 @@ impl ComposerWords {
         chars.as_str()
     }
 
-    /// Adds the line about wide characters, above the tag, which is the last paragraph.
+    /// If a token was written wide, adds a line that says so, above the last paragraph, which is
+    /// the tag.
     fn say_so(&mut self) {
         if self.altered.is_empty() {
             return;

@@ -13,7 +13,7 @@ use nix::fcntl::OFlag;
 use super::tokens::{Requirement, Token};
 use crate::terminal::Vendor;
 
-/// Most entries visited.
+/// Most entries visited in one search. If there are more, names count as found.
 const FILES_MAX: usize = 100_000;
 
 /// Most comparisons of paths with names in one prompt: after that, names count as found.
@@ -52,7 +52,7 @@ pub(crate) struct Places {
     pub(crate) codex: Option<PathBuf>,
 }
 
-/// A search that reads folders only when needed, and once.
+/// A search that reads folders only when needed, and each of them one time.
 pub(in crate::terminal) struct Nearby {
     places: Places,
     files: OnceCell<Option<Files>>,
@@ -68,7 +68,8 @@ impl Nearby {
         Self { places, files, looked_for: RefCell::default(), skills, agents }
     }
 
-    /// False only if the program finds nothing for the token.
+    /// True if the program may find something for the token. False only if it is sure to find
+    /// nothing.
     pub(super) fn may_obey(&self, vendor: Vendor, token: &Token) -> bool {
         match &token.sought {
             Requirement::Nothing => true,
@@ -83,6 +84,8 @@ impl Nearby {
         }
     }
 
+    /// True if a name may be an agent of Gemini CLI: a built-in agent, or one in its folders. If
+    /// these cannot be read, each name counts.
     fn is_agent(&self, vendor: Vendor, names: &[String]) -> bool {
         if vendor != Vendor::Gemini {
             return false;
@@ -95,7 +98,8 @@ impl Nearby {
         holds(self.agents.get_or_init(known).as_ref(), names)
     }
 
-    /// True if the program may find a file of this name; cached, as a prompt may repeat a name.
+    /// True if the program may find a file of this name. The result is cached, because a prompt may
+    /// repeat a name.
     fn may_find_once(&self, vendor: Vendor, name: &str) -> bool {
         if let Some(found) = self.looked_for.borrow().get(name) {
             return *found;
@@ -109,7 +113,7 @@ impl Nearby {
 
     /// True if the program may find a file of this name. Gemini CLI finds a name anywhere in a
     /// path. Claude Code may have changed to a subfolder, so any path that ends with the name
-    /// counts.
+    /// counts. If the working folder is not known or cannot be read, each name counts as found.
     fn may_find(&self, vendor: Vendor, name: &str) -> bool {
         let Some(work) = &self.places.work else { return true };
         if name.split('/').any(|part| part.len() > NAME_BYTES_MAX) {
@@ -148,7 +152,8 @@ impl Nearby {
     }
 
     /// Returns the names of Markdown files below these folders: those in their front matter, and
-    /// those of the files and their folders.
+    /// those of the files and their folders. Fails if the working or home folder is not known, or
+    /// if a file or folder cannot be read.
     fn names(&self, folders: &[PathBuf]) -> io::Result<BTreeSet<String>> {
         if self.places.work.is_none() || self.places.home.is_none() {
             return Err(io::ErrorKind::NotFound.into());
@@ -217,7 +222,8 @@ fn may_be_there(path: &Path) -> bool {
     }
 }
 
-/// Reads the beginning of a plain file; a device or a pipe might never end.
+/// Reads the beginning of a plain file. Anything else counts as empty, because a device or a pipe
+/// might never end.
 fn beginning(file: &Path) -> io::Result<String> {
     let file = fs::File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(file)?;
     if !file.metadata()?.is_file() {

@@ -2,7 +2,7 @@
 
 use moothall_kernel::text::cut;
 
-/// The things of which the program must find one to obey a token.
+/// The object that the program must find in order to obey a token.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Requirement {
     /// Nothing: the token is always obeyed, or its object cannot be known.
@@ -38,7 +38,7 @@ pub(super) struct Position<'a> {
     pub(super) rest: &'a str,
 }
 
-/// Returns a keyword of the program at this place, as a whole word.
+/// Returns a keyword of the program at this place, as a whole word, in upper or lower case.
 pub(super) fn keyword(Position { before, rest }: Position<'_>, keywords: &[&str]) -> Option<Token> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = !before.is_some_and(is_word);
@@ -148,8 +148,8 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':')
 }
 
-/// Returns a token for a file. A path that leads upwards or to a home is not checked, so it is
-/// always obeyed.
+/// Returns a token for a file. A path that leads upwards or to a home is not looked up, so it
+/// counts as obeyed.
 fn file(length: usize, named: impl IntoIterator<Item = String>) -> Token {
     let named: Vec<String> = named.into_iter().filter(|name| !name.is_empty()).collect();
     let leads_up =
@@ -160,7 +160,8 @@ fn file(length: usize, named: impl IntoIterator<Item = String>) -> Token {
     Token { length, sought: Requirement::File(named) }
 }
 
-/// True if a name may be a resource of a server: a program's servers cannot be known.
+/// True if a name may be a resource of a tool server. The tool servers of a program cannot be
+/// known, so any name of that form counts.
 fn is_of_server(name: &str) -> bool {
     let is_server = |server: &str| {
         !server.is_empty()

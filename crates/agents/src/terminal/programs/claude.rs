@@ -110,9 +110,9 @@ static RESUMING: ResumeSpec = ResumeSpec {
     ],
 };
 
-/// Writes a file of settings, with the hooks and the rights to read the session's kept texts and to
-/// use the tools that read, and a file that names this server's tools. Returns the arguments that
-/// name the files.
+/// Writes two files. The settings have the hooks, and the rights to read the texts that are stored
+/// for the session and to use the tools that read. The other file names this server's tools.
+/// Returns the arguments that name the files.
 fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let hook = |(event, seconds): (&str, u64)| {
         let entry = json!({"type": "command", "command": fitting.hook_line("claude", event), "timeout": seconds});
@@ -180,7 +180,8 @@ fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
     Some((upper, lower, composed(&rows[mark..lower], 2)))
 }
 
-/// Returns the dialog below the last line: a title, its subject, a sentence, and the options.
+/// Returns the dialog below the last line of the screen: a title, its subject, a sentence, and the
+/// options. If no options are there, it may be a question whose options stand above that line.
 fn dialog(rows: &[Row]) -> Option<Dialog> {
     let rule = rows.iter().rposition(|row| row.is_rule(RULE))?;
     let Some((about, options)) = asked_in(&rows[rule + 1..]) else {
@@ -282,6 +283,8 @@ fn field<'a>(payload: &'a Value, name: &str) -> &'a str {
     payload.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// Returns the question for a permission: the exact action and its parts, the offers not to ask
+/// again, and the choices if the agent asks its user something.
 fn question(payload: &Value) -> ReportedQuestion {
     let input = payload.get("tool_input").unwrap_or(&Value::Null);
     let tool = field(payload, "tool_name");
@@ -323,7 +326,8 @@ fn decision(permit: Permit, payload: &Value) -> String {
     json!({"hookSpecificOutput": {"hookEventName": PERMISSION, "decision": decision}}).to_string()
 }
 
-/// Looks up the reported end of a turn in the program's record.
+/// Looks up the reported end of a turn in the program's record. The last words are looked up only
+/// if the report lacks them.
 fn recorded(payload: &Value) -> ReportedEnd {
     let Some(end) = record_of(payload) else { return ReportedEnd::default() };
     let has_words = text(payload, LAST_WORDS).is_some();
@@ -331,7 +335,8 @@ fn recorded(payload: &Value) -> ReportedEnd {
     ReportedEnd { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) }
 }
 
-/// Returns the end of the record that a report names.
+/// Returns the last bytes of the record that a report names. `None` unless the name of the file is
+/// the id of the session that the report names.
 fn record_of(payload: &Value) -> Option<String> {
     let record = PathBuf::from(text(payload, "transcript_path")?);
     let session = text(payload, "session_id")?;
@@ -341,7 +346,7 @@ fn record_of(payload: &Value) -> Option<String> {
 }
 
 /// Returns the text of the newest message after the newest prompt. A message may be spread over
-/// several lines.
+/// several lines. `None` if the message ends with a call of a tool.
 fn claude_words(end: &str) -> Option<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut message: Option<String> = None;
@@ -379,7 +384,7 @@ fn is_own(line: &Value) -> bool {
 /// The beginning of the line that follows an interrupted turn.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
-/// Returns the prompt that a line holds. A tool result has the same type and is not one.
+/// Returns the prompt that a line holds. `None` for a tool result, though its type is `user` too.
 fn prompt(line: &Value) -> Option<String> {
     if word(line, "type") != "user" || !is_own(line) {
         return None;
@@ -460,8 +465,9 @@ impl RecordedEnd {
         true
     }
 
-    /// Adds a line of an answer. The line ends the turn by its `stop_reason`, unless that only
-    /// stops for a tool or a pause. Blocks of an earlier message are forgotten.
+    /// Adds a line of an answer. The line ends the turn by its `stop_reason`, unless that reason is
+    /// only a tool or a pause. An error of the API ends the turn as failed. Blocks of an earlier
+    /// message are dropped.
     fn add_line(&mut self, line: &Value) {
         let said = &line["message"];
         if self.message != word(said, "id") {

@@ -183,6 +183,7 @@ fn read(rows: &[Row]) -> ScreenReading {
 }
 
 /// Returns the row where the composer begins, and the row where the gap above the footer begins.
+/// `None` if a row between them is not indented like typed text.
 fn composer(rows: &[Row]) -> Option<(usize, usize)> {
     let end = above_footer(rows)?;
     let mark = rows[..end].iter().rposition(|row| row.text().starts_with(MARK))?;
@@ -247,7 +248,7 @@ fn first_dialog(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// Returns the field of a form that offers options. A second column explains each of them.
+/// Returns a form as a dialog, if its field offers options. A second column explains each of them.
 fn form(rows: &[Row]) -> Option<Dialog> {
     let (first, options) = options(&rows[..ends_with(rows, SUBMIT)?], &[])?;
     let field = rows[..first].iter().rposition(|row| row.text().trim().starts_with(FIELD))?;
@@ -265,8 +266,8 @@ fn form(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// Returns the row that says how to choose, with at most a few rows of a footer below. If a
-/// composer stands below, the row is text of the conversation.
+/// Returns the row that says how to choose, with at most a few rows of a footer below. `None` if a
+/// composer stands below, because the row is text of the conversation then.
 fn ends_with(rows: &[Row], how: &str) -> Option<usize> {
     let nearest = rows.len().saturating_sub(FOOTER_ROWS_MAX);
     let found = rows[nearest..].iter().rposition(|row| row.text().trim().starts_with(how))?;
@@ -274,7 +275,8 @@ fn ends_with(rows: &[Row], how: &str) -> Option<usize> {
     (!below.iter().any(|row| row.text().trim_start().starts_with(MARK))).then_some(nearest + found)
 }
 
-/// Takes the kind of an option from its first column alone.
+/// Joins the columns of an option's label with a colon. Takes the kind of the option from the first
+/// column alone.
 fn in_columns(option: PermissionOption) -> PermissionOption {
     let Some((name, does)) = option.label.split_once("  ") else { return option };
     let label = format!("{name}: {}", does.trim_start());
@@ -288,7 +290,8 @@ const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
 /// The field with the agent's last words.
 const LAST_WORDS: &str = "last-assistant-message";
 
-/// Returns the meaning of a report.
+/// Returns the meaning of a report. `None` if it is not the end of a turn, or is that of the
+/// background turn in which Codex makes a title.
 fn news(_event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews> {
     if payload.get("type").and_then(Value::as_str) != Some("agent-turn-complete") {
         return None;
@@ -348,7 +351,8 @@ fn steps(line: &Value) -> Vec<Step> {
     step.into_iter().collect()
 }
 
-/// Returns the entries `deep` levels below a folder, the newest first by name.
+/// Returns the entries `deep` levels below a folder, the newest first by name. With more than one
+/// level, at most [`DAYS_MAX`] are returned.
 fn newest(folder: &Path, deep: usize) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -360,7 +364,8 @@ fn newest(folder: &Path, deep: usize) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the last words that Codex noted at the end of a turn, or the newest message in it.
+/// Returns the last words of a turn: those that Codex noted at its end, or else its newest message,
+/// unless a prompt, a call or the result of a tool follows that message.
 fn codex_words(end: &str, turn: &str) -> Option<String> {
     let mut over = false;
     for line in lines(end) {
@@ -412,7 +417,7 @@ fn prompt(line: &Value) -> Option<String> {
     is_prompt.then(|| blocks(noted, "input_text"))?
 }
 
-/// Returns the end of the turn whose prompt is in this line.
+/// Returns the end of the turn whose prompt is in this line. `None` if the turn has not ended.
 fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     let mut error = None;
     for line in behind(lines, at).filter(|line| word(line, "type") == "event_msg") {
@@ -434,7 +439,8 @@ fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     None
 }
 
-/// Returns the newest finished turn, and its end.
+/// Returns the newest finished turn with the prompts that were typed in it, and its end. `None` if
+/// no prompt of that turn was typed.
 fn newest_turn(lines: &[&str]) -> Option<(NewestTurn, RecordEnd)> {
     let read = |line: &&str| serde_json::from_str::<Value>(line).ok();
     let noted = |line: &&str| read(line).filter(|line| word(line, "type") == "event_msg");

@@ -28,8 +28,8 @@ const ROLES: [(&str, PartRole); 15] = [
 /// The list of single edits within a tool's input.
 const EDITS: &str = "edits";
 
-/// Returns the detail of a tool's use: each part of its input is in it. `None` for an input
-/// without parts.
+/// Returns the detail of a tool's use, with each part of its input. `None` for an input without
+/// parts.
 pub(super) fn detail(tool: &str, input: &Value) -> Option<ActionDetail> {
     let mut parts = Vec::new();
     for (name, value) in input.as_object()? {
@@ -56,8 +56,8 @@ pub(super) fn detail(tool: &str, input: &Value) -> Option<ActionDetail> {
     })
 }
 
-/// Returns the questions to the person in a tool's input, or nothing if one of them is not
-/// understood: a part of them could mislead.
+/// Returns the questions to the person in a tool's input. If one of them is not understood, none is
+/// returned, because the rest of them could mislead.
 pub(super) fn choices(input: &Value) -> Vec<ReportedChoice> {
     let words = |value: &Value, name: &str| {
         value.get(name).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
@@ -87,7 +87,8 @@ fn part(name: &str, value: &Value) -> ActionPart {
 /// Most bytes of the line that describes the use of a tool.
 const LINE_BYTES_MAX: usize = 160;
 
-/// Returns the use of a tool: its name, and what it works on in one line.
+/// Returns the use of a tool: its name, and one line with the command, the path or the address in
+/// its input, if there is one.
 pub(super) fn tool_use(tool: &str, input: &Value) -> ToolUse {
     let parts = detail(tool, input).map(|detail| detail.parts).unwrap_or_default();
     let line = parts.iter().find_map(|part| match part.role {
@@ -102,7 +103,8 @@ pub(super) fn tool_use(tool: &str, input: &Value) -> ToolUse {
     ToolUse { tool: one_line(tool), line }
 }
 
-/// Returns the first line of a text that is not empty, without what a terminal would interpret.
+/// Returns the first line of a text that is not empty, shortened and without characters that a
+/// terminal would interpret.
 fn one_line(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(shortened(&for_terminal(line), LINE_BYTES_MAX).into_owned())

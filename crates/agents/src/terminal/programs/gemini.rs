@@ -120,7 +120,8 @@ static LOGIN: Login = Login {
     by_hand: "run `gemini` once by hand and log in",
 };
 
-/// Adds the settings to a home for this run: the program reads them only there.
+/// Makes a home for this run, and adds hooks and tools to its settings, because the program reads
+/// such settings only there. Returns the variable that names that home.
 fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let hook = |event: &str| {
         let entry = json!({"type": "command", "name": TOOLS, "command": fitting.hook_line("gemini", event), "env": fitting.own});
@@ -253,7 +254,8 @@ fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews
     }
 }
 
-/// Returns the recorded words if they are those of the answer, apart from blanks.
+/// Returns the recorded words if the answer contains them, apart from blanks. Otherwise returns the
+/// answer.
 fn ungarbled(answer: String, recorded: Option<&str>) -> String {
     let bare = |text: &str| text.split_whitespace().collect::<String>();
     match recorded {
@@ -275,7 +277,7 @@ fn recorded(payload: &Value) -> ReportedEnd {
     }
 }
 
-/// Returns the error that ended the turn of the newest prompt.
+/// Returns the error that ended the turn of the newest prompt; `None` if it ended otherwise.
 fn last_trouble(record: &str) -> Option<String> {
     let lines: Vec<&str> = record.lines().collect();
     let is_prompt = |line: &&str| {
@@ -357,8 +359,8 @@ fn words(content: &Value) -> String {
     }
 }
 
-/// Returns the news that a person's permission is asked. The details are exact, the message is only
-/// a title.
+/// Returns the news that a person's permission is asked; `None` for another notification. The
+/// details are exact. The message is only a title, and counts only without details.
 fn asks(payload: &Value) -> Option<HookNews> {
     if payload.get("notification_type").and_then(Value::as_str) != Some("ToolPermission") {
         return None;

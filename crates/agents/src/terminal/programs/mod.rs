@@ -1,4 +1,4 @@
-//! The tables of the programs that live in terminals: one file for each vendor, with the same four
+//! The tables of the programs that live in terminals: one file for each vendor, all with the same
 //! tables. A new version of a program changes its file, and the captured screens that test it.
 
 mod details;
@@ -65,7 +65,7 @@ pub(crate) struct ProgramTable {
 pub(crate) struct RecordSpec {
     /// Returns the folder below which the files lie, by the program's variables.
     pub(crate) folder: fn(&Variables<'_>) -> Option<PathBuf>,
-    /// The number of folders between that one and a file.
+    /// The number of folders between the folder of the records and a file.
     pub(crate) depth: usize,
     /// Returns the program's own id for the conversation of a file, from its name without the
     /// ending.
@@ -243,7 +243,8 @@ impl Vendor {
             .or_else(|| (report.news)(event, payload, recorded))
     }
 
-    /// True if an event passes: it is told to a server that runs, and never kept for a later one.
+    /// True if an event passes: the hook tells it to a server that runs, and does not store it for
+    /// a later one.
     pub(crate) fn passes(self, event: &str) -> bool {
         let tools = self.table().report.as_ref().and_then(|report| report.tools.as_ref());
         tools.is_some_and(|tools| tools.before == event || tools.after.contains(&event))

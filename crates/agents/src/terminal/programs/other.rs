@@ -1,4 +1,4 @@
-//! An unknown program: it counts as idle once it shows anything, and does not report.
+//! An unknown program: it counts as idle as soon as it shows anything, and does not report.
 
 use moothall_engine::sessions::PaneState;
 

@@ -3,7 +3,8 @@
 //! The text of a turn is its last words: anything written before a tool call is only on the way
 //! there. A pass by tool is different. The holder has finished its contribution, passes the piece,
 //! and ends with a remark or with nothing, so the words right before the call belong to the
-//! contribution. Reports hold the last words alone; these come from the program's record.
+//! contribution. Reports hold the last words alone, so the words before a pass come from the
+//! program's record.
 
 use serde_json::Value;
 
@@ -21,8 +22,8 @@ pub(crate) enum Step {
     ToolResult,
 }
 
-/// Returns the words right before a call of `pass_piece`, since the last result of a tool: of the
-/// newest such call in a turn that has any.
+/// Returns the words between the last result of a tool and a call of `pass_piece`. If several calls
+/// have such words, the newest call counts. `None` if no call has any.
 pub(super) fn before_pass(steps: impl Iterator<Item = Step>) -> Option<String> {
     let (mut before, mut found) = (Vec::<String>::new(), None);
     for step in steps {
@@ -40,7 +41,7 @@ pub(super) fn before_pass(steps: impl Iterator<Item = Step>) -> Option<String> {
     found
 }
 
-/// Returns those words for the turn of the newest prompt in the end of a record.
+/// Returns the words of [`before_pass`] for the turn of the newest prompt in the end of a record.
 pub(super) fn before_pass_in(
     end: &str,
     prompt: fn(&Value) -> Option<String>,
@@ -54,8 +55,8 @@ pub(super) fn before_pass_in(
     before_pass(lines.iter().rev().flat_map(steps))
 }
 
-/// Joins the words before a pass and the last ones. If the last ones repeat those before, they
-/// stand alone.
+/// Joins the words before a pass and the last words of a turn. If the last words contain the words
+/// before, only the last words are returned.
 pub(crate) fn whole(before: Option<&str>, last: Option<String>) -> Option<String> {
     match (before, last) {
         (Some(before), Some(last)) if last.contains(before.trim()) => Some(last),

@@ -33,7 +33,7 @@ impl PrintedSpec {
 }
 
 /// Returns the documents of JSON in an output: one, the items of a list, or one in each line. An
-/// unfinished document is left out.
+/// unfinished document is left out. `None` if the output does not begin like JSON.
 fn documents(output: &str) -> Option<Vec<Value>> {
     let output = output.trim();
     if !output.is_empty() && !output.starts_with(['{', '[']) {

@@ -1,12 +1,12 @@
 //! The second source of a turn's last words, for reports without them: the program's own record of
 //! its session.
 //!
-//! The hook reads it as a child of the program and with the same rights, so a program that names a
-//! file only gets at contents that it could report anyway. Without a report,
+//! The hook reads the record as a child of the program and with the same rights, so a program that
+//! names a file only gets at contents that it could report anyway. Without a report,
 //! [`Search`](super::Search) finds the record, as the user of the program. Even so, a record counts
-//! only if it is a plain file whose name holds the id of the program's own session, and only its
-//! end is read. Lines that are not JSON are skipped. Only lines after the newest prompt count:
-//! earlier ones belong to another turn. Words before a tool call are not the last ones.
+//! only if it is a plain file, and only its end is read. For a report of Claude Code or Codex, the
+//! name of the file must also hold the id of the program's own session. Lines that are not JSON are
+//! skipped. Only lines after the newest prompt count: earlier ones belong to another turn.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -35,8 +35,8 @@ pub(super) fn last_bytes(record: &Path, bytes_max: u64) -> Option<String> {
     Some(String::from_utf8_lossy(&end).into_owned())
 }
 
-/// Returns the objects of its lines, the newest first. Other lines, such as the rest of a cut one,
-/// are skipped.
+/// Returns the objects in the lines of a record's end, the newest first. Other lines, such as the
+/// rest of a cut one, are skipped.
 pub(super) fn lines(end: &str) -> impl Iterator<Item = Value> + '_ {
     end.lines()
         .rev()

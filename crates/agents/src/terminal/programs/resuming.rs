@@ -10,9 +10,10 @@ const NATIVE_BYTES_MAX: usize = 128;
 pub(crate) struct ResumeSpec {
     /// The option that resumes the conversation of the id after it.
     pub(crate) word: &'static str,
-    /// Beginnings of the program's last words if it does not know that id.
+    /// Texts that are in the program's last words if it does not know that id.
     pub(crate) forgets: &'static [&'static str],
-    /// Options that are kept, by the number of their values; names are separated by blanks.
+    /// Options that stay in the further run, by the number of their values; names are separated by
+    /// blanks.
     pub(crate) kept: &'static [(ValueCount, &'static str)],
     /// Options that hold a prompt or belong to one. Words that are not values of options are a
     /// prompt too.
@@ -58,7 +59,9 @@ fn is_option(word: &str) -> bool {
 }
 
 impl ResumeSpec {
-    /// Returns the arguments for the next run, derived from those of the first one.
+    /// Returns the arguments for the next run, derived from those of the first one. Prompts are
+    /// left out, and unknown options with a word after them too. A valid `native` id replaces the
+    /// options that select a conversation.
     pub(crate) fn again(&self, args: &[String], native: Option<&str>) -> ResumeArgs {
         let native = native.filter(|native| is_native(native));
         let mut again = ResumeArgs { resumes: native.is_some(), ..ResumeArgs::default() };

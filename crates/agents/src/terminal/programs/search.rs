@@ -1,8 +1,9 @@
 //! Finds a prompt in a program's own records, and the end of its turn.
 //!
 //! The search runs as the user of the program, so it cannot read more than the program. Below the
-//! folder of the records, links are not followed. A record is found by the program's own id for its
-//! conversation, or else by a line that only this prompt contains.
+//! folder of the records, links are not followed. The record of the program's own id for its
+//! conversation is read first, then the newest ones. A record counts if a prompt in it has the line
+//! that only this prompt contains. Without such a line, only the record of that id counts.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry};
@@ -80,6 +81,8 @@ impl Search {
         found.into_iter().take(RECORDS_MAX).find_map(|one| self.read(recording, one))
     }
 
+    /// Returns the record of the turn whose prompt has the tag, if the candidate holds that prompt.
+    /// Without a tag, returns the newest turn.
     fn read(&self, recording: &RecordSpec, candidate: Candidate) -> Option<Record> {
         let Some(tag) = &self.query.tag else { return self.newest(recording, candidate) };
         let text = last_bytes(&candidate.file, BYTES_MAX)?;
@@ -95,8 +98,8 @@ impl Search {
         })
     }
 
-    /// Returns the tool that the program uses now, if the record is of its conversation: by the
-    /// program's own id, or by the prompt if that is not known yet.
+    /// Returns the tool that the program uses now, if the record is of its conversation. The
+    /// program's own id decides about that, or the tag of the prompt if the id is not known yet.
     fn tool(&self, recording: &RecordSpec, candidate: Candidate) -> Option<Record> {
         let open_call = recording.open_call?;
         let known = self.query.native.is_some();
@@ -126,8 +129,8 @@ impl Search {
     }
 }
 
-/// Collects the files below a folder that may be records, in descending order of names, until no
-/// visits of entries are left.
+/// Collects the files below a folder that may be records, in descending order of names, until
+/// `left` entries were visited.
 fn collect(
     folder: &Path,
     recording: &RecordSpec,
@@ -175,7 +178,8 @@ fn line_of(lines: &[&str], recording: &RecordSpec, tag: &str) -> Option<usize> {
     lines.iter().rposition(is_its)
 }
 
-/// Returns the end of the turn whose prompt is in this line.
+/// Returns the end of the turn whose prompt is in this line. Its words include those before a pass
+/// of the talking piece.
 fn end_of_turn(lines: &[&str], recording: &RecordSpec, at: usize) -> Option<RecordEnd> {
     let end = (recording.end)(lines, at);
     let of_turn = behind(lines, at).take_while(|line| (recording.prompt)(line).is_none());

@@ -37,14 +37,14 @@ impl Row {
         }
     }
 
-    /// True if the row is a line from edge to edge.
+    /// True if the row has only strokes of a line, and enough of them.
     pub(crate) fn is_rule(&self, stroke: char) -> bool {
         const CELLS_MIN: usize = 10;
         self.cells.len() >= CELLS_MIN && self.cells.iter().all(|cell| cell.c == stroke)
     }
 
-    /// True if the row ends with a line. A label may stand in the line; one that is too long takes
-    /// the rest of it.
+    /// True if the row ends with a piece of a line. A label may stand in the line before that
+    /// piece.
     pub(crate) fn ends_rule(&self, stroke: char) -> bool {
         const STROKES_MIN: usize = 2;
         self.cells.len() >= STROKES_MIN
@@ -82,7 +82,7 @@ fn cells_of(line: &str, style: &mut CellStyle) -> Vec<Cell> {
         match c {
             '\u{1b}' => escape(&mut chars, style),
             c if c.is_control() => {}
-            // A no-break space stands behind the sign of some composers, and readers expect a plain
+            // A no-break space follows the sign of some composers, and readers expect a plain
             // space.
             '\u{a0}' => cells.push(Cell { c: ' ', style: *style }),
             c => cells.push(Cell { c, style: *style }),
@@ -172,7 +172,8 @@ fn attribute(code: u8, style: &mut CellStyle) {
     }
 }
 
-/// Reads a colour: `5` and its place in the palette, or `2` and its three parts.
+/// Reads a colour: `5` and its place in the palette, or `2` and its three parts. `None` for any
+/// other form.
 fn color<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<CellColor> {
     let kind = fields.next()?;
     let mut number = || fields.next().and_then(|field| field.parse::<u8>().ok());

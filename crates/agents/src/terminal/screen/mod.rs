@@ -1,4 +1,4 @@
-//! Reading the screen of a program. Pure: a captured screen in, a view out.
+//! Reads the screen of a program. This module is pure: a captured screen in, a view out.
 //!
 //! Screens are drawn for people and change from version to version, so a reader looks for little:
 //! the composer, the sign of work, the shape of a dialog. An unrecognised screen is
@@ -84,8 +84,8 @@ fn text(rows: &[Row]) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// Returns rows as one text, without the mark before the first row and the indentation of the
-/// others.
+/// Returns the typed text of rows, without hints. `mark` is the number of characters before it: the
+/// mark in the first row, and the indentation of the others.
 pub(crate) fn composed<'a>(rows: impl IntoIterator<Item = &'a Row>, mark: usize) -> String {
     let lines: Vec<String> =
         rows.into_iter().map(|row| row.typed(mark).trim_end().to_owned()).collect();
@@ -97,14 +97,16 @@ pub(crate) fn without_empty_end(rows: &[Row]) -> &[Row] {
     &rows[..end]
 }
 
-/// Returns the row where the gap above a footer begins; the footer is at the very end.
+/// Returns the row at which the gap above the footer begins. The footer is at the very end of the
+/// screen. `None` without a gap.
 pub(crate) fn above_footer(rows: &[Row]) -> Option<usize> {
     let gap = without_empty_end(rows).iter().rposition(|row| row.text().is_empty())?;
     Some(without_empty_end(&rows[..gap]).len())
 }
 
-/// Returns the options of a dialog and the row where they begin: rows such as `❯ 1. Yes`, numbered
-/// from 1 without a gap.
+/// Returns the row at which the options of a dialog begin, and these options: rows such as `❯ 1.
+/// Yes`, numbered from 1 without a gap. The last such rows of the screen count. `None` if there are
+/// fewer than two.
 pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<PermissionOption>)> {
     let inner = |row: &Row| row.text().trim_matches(|c| c == ' ' || frame.contains(&c)).to_owned();
     let numbered = |row: &Row, number: usize| {
@@ -133,7 +135,8 @@ pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<Permis
 }
 
 /// Returns the kind of an option, by the words of these programs. Only exact, known words count as
-/// allowing once. Another "yes" allows always if it says so, and is of no known kind otherwise.
+/// allowing once. Any other "yes" counts as allowing always if it says so, and otherwise as a kind
+/// that is not known.
 pub(crate) fn kind_of(label: &str) -> OptionKind {
     const ONCE: [&str; 6] =
         ["yes", "yes, proceed", "yes, just this once", "allow", "allow once", "yes, allow once"];

@@ -20,7 +20,8 @@ pub(crate) fn lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Vec<Sty
     lines
 }
 
-/// Returns the runs of a line. `left` is the number of runs that the screen may still have.
+/// Returns the runs of a line. `left` is the number of runs that the screen may still have. A line
+/// with more runs becomes one run without style.
 fn runs(cells: &[Cell], left: &mut usize) -> Vec<StyledRun> {
     let runs: Vec<_> = cells.chunk_by(|one, next| one.style == next.style).map(run).collect();
     match left.checked_sub(runs.len()) {

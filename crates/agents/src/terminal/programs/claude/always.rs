@@ -10,7 +10,8 @@ pub(super) fn offers(payload: &Value) -> Vec<(usize, String)> {
     all.filter_map(|(number, offer)| Some((number, label(offer)?))).collect()
 }
 
-/// Returns the list of changes that takes an offer; empty for an offer that was not made.
+/// Returns the changes that take this offer. Empty for an offer that was not made, or that this
+/// server does not understand whole.
 pub(super) fn taken(payload: &Value, number: usize) -> Vec<Value> {
     suggestions(payload)
         .get(number)
@@ -24,6 +25,7 @@ fn suggestions(payload: &Value) -> &[Value] {
     payload.get("permission_suggestions").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// Returns the words for what an offer covers; `None` if this server does not understand it whole.
 fn label(offer: &Value) -> Option<String> {
     let word = |name: &str| offer.get(name).and_then(Value::as_str);
     let until = match word("destination")? {

@@ -22,7 +22,7 @@ const CHECKED: &str = "[✔] ";
 /// The button below the field.
 const BUTTONS: [&str; 2] = ["Submit", "Next"];
 
-/// Returns the number of questions that a row of tabs names.
+/// Returns the number of questions that a row of tabs names; `None` if the row has no tabs.
 pub(super) fn parts(tabs: &str) -> Option<usize> {
     let is_box = |c: &char| [OPEN, ANSWERED].contains(c);
     let first = tabs.trim_start_matches(['←', ' ']).chars().next()?;
@@ -59,7 +59,7 @@ pub(super) fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
 }
 
 /// Adapts a dialog to several choices. Words in the field are added to the chosen options, so the
-/// field is not an option of its own.
+/// field is not an option of its own. `None` if the boxes are not where the program draws them.
 fn with_boxes(dialog: Dialog) -> Option<Dialog> {
     let Dialog { action, options: own, field, .. } = dialog.clone();
     let mut field = field?;
@@ -97,7 +97,7 @@ fn with_boxes(dialog: Dialog) -> Option<Dialog> {
     Some(Dialog { action, options, field: Some(field), checked: Some(checked), ..dialog })
 }
 
-/// Returns if a box is checked, and the words after it.
+/// Returns true if the box before a label is checked, and the words after it. `None` without a box.
 fn in_box(label: &str) -> Option<(bool, &str)> {
     let checked = label.strip_prefix(CHECKED).map(|words| (true, words));
     checked.or_else(|| label.strip_prefix(UNCHECKED).map(|words| (false, words)))

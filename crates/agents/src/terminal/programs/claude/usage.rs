@@ -1,7 +1,7 @@
 //! The usage of Claude Code: of a turn in its record, and of a run by its structured output.
 //!
 //! The blocks of one message stand in several lines of the record, each with the usage of the whole
-//! message so far. Subagents have records of their own, beside that of the session.
+//! message so far. Subagents have records of their own, in a folder next to that of the session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -70,7 +70,8 @@ fn message_tokens(usage: &Value) -> ReportedUsage {
     }
 }
 
-/// Returns the usage of the turn whose prompt is in this line of a record.
+/// Returns the usage of the turn whose prompt is in this line of a record, with that of its
+/// subagents.
 pub(super) fn of_turn(lines: &[&str], at: usize, record: &Path) -> ReportedUsage {
     let all: Vec<(usize, Value)> = lines
         .iter()
@@ -124,7 +125,7 @@ fn subagents<'a>(turn: &[&'a Value]) -> BTreeSet<&'a str> {
     ids.take(SUBAGENTS_MAX).collect()
 }
 
-/// Calls of a model by the ids of message and request, so that each is counted once.
+/// Calls of a model by the ids of message and request, so that each counts only one time.
 #[derive(Default)]
 struct Calls(BTreeMap<(String, String), ReportedUsage>);
 
@@ -142,7 +143,8 @@ impl Calls {
         }
     }
 
-    /// Adds the calls of a subagent since this time. An earlier turn may have begun it.
+    /// Adds the calls of a subagent since this time, because an earlier turn may have begun the
+    /// subagent.
     fn add_record(&mut self, record: &Path, since: &str) {
         let end = end_of(record).unwrap_or_default();
         lines(&end).take_while(|line| word(line, "timestamp") >= since).for_each(|line| {

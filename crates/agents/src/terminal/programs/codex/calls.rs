@@ -22,7 +22,8 @@ pub(super) fn open_call(end: &str) -> Option<ToolUse> {
             ("response_item", kind) if kind.ends_with("_output") => {
                 answered.insert(call.to_owned());
             }
-            // A search of the web has no answer of its own: it is recorded when it is over.
+            // A search of the web has no id and no answer: it is recorded when it is over, so it is
+            // never open.
             ("response_item", kind)
                 if kind.ends_with("_call") && !call.is_empty() && !answered.contains(call) =>
             {
@@ -34,8 +35,8 @@ pub(super) fn open_call(end: &str) -> Option<ToolUse> {
     None
 }
 
-/// Returns the input of a call. A function has its arguments as JSON in a string, and another tool
-/// has a text.
+/// Returns the input of a call. A function has its arguments as JSON in a string. Another tool has
+/// a text, of which only the path of the first patched file is returned.
 fn input(noted: &Value) -> Value {
     if let Ok(arguments) = serde_json::from_str(word(noted, "arguments")) {
         return arguments;

@@ -30,7 +30,7 @@ pub(super) fn is_question(rows: &[Row]) -> bool {
     rows.iter().map(inside).find(|line| !line.is_empty()).is_some_and(|line| line == TITLE)
 }
 
-/// Reads the question in the rows of a box.
+/// Reads the question in the rows of a box; `None` for the kinds that are left to the person.
 pub(super) fn question(rows: &[Row]) -> Option<Dialog> {
     let lines: Vec<String> = rows.iter().map(inside).collect();
     if lines.iter().any(|line| SCROLLS.contains(&line.as_str())) {

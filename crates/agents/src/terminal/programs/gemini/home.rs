@@ -1,8 +1,10 @@
-//! A home for one run of Gemini CLI: its user's home, with hooks and tools added to the settings.
+//! A home for one run of Gemini CLI: links to the files of its user's home, and its settings with
+//! hooks and tools added.
 //!
 //! Gemini CLI takes no settings as arguments, and accepts system-wide files only from an
-//! administrator. So it gets a folder of links to its user's files. Files that it keeps there, such
-//! as its login and its records, are the user's own; only changes of settings end with the session.
+//! administrator. So it gets a folder of links to its user's files. Existing files, such as its
+//! login, and its records are the user's own. Changes of settings, and other new files, end with
+//! the session.
 
 use std::fs;
 use std::io;
@@ -13,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::terminal::hooks::{private_folder, write_private};
 
-/// The folder that it keeps in a home.
+/// The folder of Gemini CLI in a home.
 const OWN: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
 /// Levels of settings to merge: sections, and their fields.
@@ -23,7 +25,8 @@ const RECORDS: [&str; 2] = ["tmp", "history"];
 /// A file of variables that it reads from the home.
 const VARIABLES: &str = ".env";
 
-/// Makes a home below `folder` after the user's own, with the settings `added`, and returns it.
+/// Makes a home below `folder` with links to the user's own files and with the settings `added`,
+/// and returns it.
 ///
 /// # Errors
 /// A file cannot be written, or the user's settings cannot be read.
@@ -49,7 +52,8 @@ pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<P
     Ok(home)
 }
 
-/// Links to a file that exists; an existing link stays.
+/// Makes a link `from` to the file `to`, if that file exists and nothing is in the place of the
+/// link.
 fn link(to: &Path, from: &Path) -> io::Result<()> {
     if !to.exists() || from.symlink_metadata().is_ok() {
         return Ok(());
@@ -57,7 +61,8 @@ fn link(to: &Path, from: &Path) -> io::Result<()> {
     symlink(to, from)
 }
 
-/// Returns the user's own settings, which may hold comments.
+/// Returns the user's own settings, which may hold comments. A missing file counts as empty
+/// settings.
 fn settings(file: &Path) -> io::Result<Value> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -77,8 +82,8 @@ fn settings(file: &Path) -> io::Result<Value> {
     })
 }
 
-/// Merges settings: sections and their fields by name, lists by appending. For any other value, the
-/// added one counts.
+/// Merges settings down to `levels`: sections and their fields by name, lists by appending. For any
+/// other value, the added one counts.
 fn with(own: Value, added: &Value, levels: usize) -> Value {
     match (own, added) {
         (Value::Object(mut own), Value::Object(added)) if levels > 0 => {
