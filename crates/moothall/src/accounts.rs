@@ -1,4 +1,5 @@
-//! The users that a configuration's agents run as, and the check that this process may use them.
+//! The users in `run_as` of a configuration, and the check that this process may start programs as
+//! them.
 
 use moothall_agents::config::is_of_the_linker;
 use moothall_agents::run_as::Account;
@@ -16,7 +17,8 @@ pub struct NamedUser<'a> {
     pub in_terminals: bool,
 }
 
-/// Returns the users of sessions and of enabled agents, each with its section.
+/// Returns the users that `run_as` names in `[sessions]` and in the sections of enabled agents,
+/// each with its section.
 pub fn named(config: &Config) -> Vec<NamedUser<'_>> {
     let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled());
     let agents = enabled.filter_map(|(client, agent)| {
@@ -58,7 +60,8 @@ impl NamedUser<'_> {
     }
 }
 
-/// Checks that this process may run every agent as its configured user.
+/// Checks that this process may run every enabled agent as its configured user, and that no agent
+/// sets a variable that is forbidden with `run_as`.
 ///
 /// # Errors
 /// A [`Fault`] that names the first section that fails.
@@ -69,8 +72,9 @@ pub fn must_be_possible(config: &Config) -> Result<(), Fault> {
         .try_for_each(|named| named.allowed().map(drop).map_err(|why| named.fault(&why)))
 }
 
-/// Checks that the users exist. Returns warnings for users that this process may not use, because
-/// the server may run with more rights.
+/// Checks that each user exists and is not root, and that no agent sets a variable that is
+/// forbidden with `run_as`. A user as whom this process may not start programs gives only a
+/// warning, because the server may run with more rights.
 ///
 /// # Errors
 /// A [`Fault`] that names the first section that fails for any server.
@@ -86,8 +90,9 @@ pub fn check(config: &Config) -> Result<Vec<String>, Fault> {
     Ok(warnings)
 }
 
-/// Rejects dynamic-linker variables: the helper that changes the user would load them with the
-/// server's rights.
+/// If `[sessions]` has a `run_as`, rejects variables of the dynamic linker in the `env` of agents
+/// in terminals: they would also apply to the helper that changes the user, which has the server's
+/// rights.
 fn check_variables(config: &Config) -> Result<(), Fault> {
     if config.sessions.run_as.is_none() {
         return Ok(());

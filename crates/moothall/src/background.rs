@@ -1,8 +1,9 @@
-//! The server in the background: it begins with the first command that needs one, and `stop-server`
+//! The server in the background. The first command that needs a server starts it, and `stop-server`
 //! ends it.
 //!
-//! Its settings are the user's own, never those of the folder in which the command was typed: a
-//! folder that comes from elsewhere must not decide which programs a server runs.
+//! It runs in the user's home folder, so its settings are the user's own. The configuration of the
+//! folder in which the command was typed does not count, because a folder from other people must
+//! not decide which programs a server runs.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -29,11 +30,11 @@ use crate::in_session::is_inside;
 use crate::paint::note;
 use crate::place::look;
 
-/// Name of the configuration of a folder.
+/// Name of the configuration file of a folder.
 const FILE: &str = "moothall.toml";
 /// Name of the log in the state folder.
 const LOG: &str = "server.log";
-/// Size from which a log is put aside when a server begins, in bytes.
+/// Size in bytes above which the log is renamed when a server begins.
 const LOG_BYTES_MAX: u64 = 1024 * 1024;
 /// Time for a server to begin. A log of a million events takes a few seconds.
 const BEGINS_WITHIN: Duration = Duration::from_secs(60);
@@ -43,17 +44,20 @@ const STOPS_WITHIN: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Time to connect to a server on this computer.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(2);
-/// Lines of the log that are shown if a server did not begin.
+/// Number of the log's last lines that are shown if a server did not begin.
 const LINES_SHOWN: usize = 5;
-/// Variables that belong to the command, not to the server.
+/// Variables that choose the server and the credential of a command. The new server does not
+/// inherit them.
 const OF_THE_COMMAND: [&str; 3] = ["MOOTHALL_TOKEN", "MOOTHALL_SERVER", "MOOTHALL_PROFILE"];
 
-/// Returns a server that runs: the resolved one, or a new one in the background if the command
-/// names no server and none runs. Says so in one line. `clients` are the agents that the command
-/// names: if the server lacks the key of one and this shell has it, that is said too.
+/// Begins a server in the background if none listens at the resolved address, and returns it. If
+/// the command may not begin a server, returns `resolved` unchecked. If a server listens already,
+/// returns `resolved`, and warns if that server is of another version, or lacks a key that this
+/// shell has for one of the agents in `clients`.
 ///
 /// # Errors
-/// A server was begun and did not come up.
+/// None listens and the current folder has a configuration of its own, or a server was begun and
+/// did not come up.
 pub async fn running(
     said: &CredentialOptions<'_>,
     resolved: ResolvedServer,
@@ -77,8 +81,9 @@ pub async fn running(
     ResolvedServer::find(said, variables)
 }
 
-/// True if a command may begin a server: a person's, on this computer, that names no other server.
-/// The first process of a container is a service, which its operator starts.
+/// True if a command may begin a server: it names no server, profile, token file or data folder,
+/// and does not run in a session. The first process of a container (process 1) may not, because its
+/// operator starts the server as a service.
 fn may_begin(said: &CredentialOptions<'_>, variables: &Variables) -> bool {
     let is_named = |name: Option<&str>| name.is_some_and(|name| !name.trim().is_empty());
     let names_one = is_named(said.server) || is_named(said.profile);
@@ -86,7 +91,8 @@ fn may_begin(said: &CredentialOptions<'_>, variables: &Variables) -> bool {
     !names_one && !has_credential && std::process::id() != 1 && !is_inside(variables)
 }
 
-/// True if this folder has a configuration, unless it is the home folder, in which a server begins.
+/// True if the current folder has a configuration and is not the home folder. A server in the
+/// background starts in the home folder and would not read that configuration.
 fn is_foreign(variables: &Variables) -> bool {
     let (here, home) = (std::env::current_dir().ok(), home(variables));
     Path::new(FILE).exists() && here != fs::canonicalize(home).ok()
@@ -96,7 +102,7 @@ fn home(variables: &Variables) -> PathBuf {
     variables.get("HOME").map_or_else(|| "/".into(), PathBuf::from)
 }
 
-/// True if a server answers at this address, as far as a connection tells.
+/// True if a program seems to listen at this address. False only if the connection is refused.
 pub async fn listens(server: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(server) else { return true };
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
@@ -104,11 +110,11 @@ pub async fn listens(server: &str) -> bool {
     };
     let host = host.trim_matches(['[', ']']);
     let connected = tokio::time::timeout(CONNECTS_WITHIN, TcpStream::connect((host, port))).await;
-    // A busy server may time out too, so only a refusal proves that none listens.
+    // A connection to a busy server may time out, so only a refusal proves that no server listens.
     !matches!(connected, Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
-/// Says if the server is of another version than this command.
+/// Warns if the server is of another version than this command.
 async fn tell_version(server: &str) {
     const OWN: &str = env!("CARGO_PKG_VERSION");
     let Ok(client) = Client::new(server, None) else { return };
@@ -122,8 +128,8 @@ async fn tell_version(server: &str) {
     }
 }
 
-/// Says which key of an agent this shell has and the server lacks. Only a server of this user on
-/// Linux shows its environment.
+/// Warns for each agent if this shell has a key of it and the server has none. This is known only
+/// of a server of this user on Linux, whose environment can be read.
 fn tell_keys(credential: &Credential, clients: &[String], variables: &Variables) {
     let Credential::Startup { file, .. } = credential else { return };
     let Some(data) = file.parent() else { return };
@@ -146,8 +152,9 @@ fn tell_keys(credential: &Credential, clients: &[String], variables: &Variables)
     }
 }
 
-/// Begins a server, and waits until it answers. If another command has begun one at the same time,
-/// that one is joined.
+/// Begins a server, and waits until it listens. If another command begins a server at the same
+/// time, waits until the server that has the data folder listens. Fails if the server ends, or does
+/// not listen within [`BEGINS_WITHIN`].
 async fn begin(variables: &Variables) -> Result<(), Fault> {
     let data = look(&LocationOptions::default(), variables)?.data;
     let log = log_file(variables)?;
@@ -156,7 +163,8 @@ async fn begin(variables: &Variables) -> Result<(), Fault> {
     while begun.elapsed() < BEGINS_WITHIN {
         let has_ended = matches!(child.try_wait(), Ok(Some(_)));
         let is_locked = is_in_use(&data).unwrap_or(false);
-        // A child that found the folder taken has ended too, while the other server still starts.
+        // A child ends too if it finds the folder locked. The server that has the lock still starts
+        // then.
         if has_ended && !is_locked {
             break;
         }
@@ -164,7 +172,8 @@ async fn begin(variables: &Variables) -> Result<(), Fault> {
             && let Some((server, pid)) = startup_of_folder(&data)
             && listens(&server).await
         {
-            // The server of another command that began at once ends by itself: the folder is taken.
+            // If two commands began servers at the same time, the server that lacks the folder ends
+            // by itself. Only the command of the other one prints the note.
             if pid == i32::try_from(child.id()).ok() {
                 note(&format!(
                     "Moothall runs in the background now: {server}   Log: {}   To stop it: \
@@ -179,6 +188,7 @@ async fn begin(variables: &Variables) -> Result<(), Fault> {
     Err(not_begun(&log))
 }
 
+/// Starts `serve` in the home folder, with its output in the log.
 fn spawn(log: &Path, variables: &Variables) -> Result<Child, Fault> {
     let failed = |error: io::Error| Fault::io("cannot start a server in the background", &error);
     let program = std::env::current_exe().map_err(failed)?;
@@ -198,12 +208,13 @@ fn spawn(log: &Path, variables: &Variables) -> Result<Child, Fault> {
     command.spawn().map_err(failed)
 }
 
-/// Returns the file of the log of servers that ran in the background.
+/// Returns the path of the log of servers in the background. `None` if the state folder is unknown.
 pub fn log_of(variables: &Variables) -> Option<PathBuf> {
     usual_state_folder(variables).map(|folder| folder.join(LOG))
 }
 
-/// Returns the file of the log. A large one of earlier servers is put aside.
+/// Returns the path of the log, and creates its folder. Renames a log of earlier servers that is
+/// larger than [`LOG_BYTES_MAX`].
 fn log_file(variables: &Variables) -> Result<PathBuf, Fault> {
     let folder = usual_state_folder(variables).ok_or_else(|| {
         Fault::new(Exit::Config, "HOME and XDG_STATE_HOME are not set")
@@ -213,7 +224,7 @@ fn log_file(variables: &Variables) -> Result<PathBuf, Fault> {
         .map_err(|error| Fault::io(format!("cannot make {}", folder.display()), &error))?;
     let log = folder.join(LOG);
     if fs::metadata(&log).is_ok_and(|log| log.len() > LOG_BYTES_MAX) {
-        // Ignored: a log that cannot be moved only grows.
+        // Ignored: a log that cannot be renamed only grows further.
         let _ = fs::rename(&log, log.with_extension("log.1"));
     }
     Ok(log)
@@ -224,6 +235,7 @@ fn private_log(log: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(log)
 }
 
+/// Returns the error for a server that did not begin, with the end of its log.
 fn not_begun(log: &Path) -> Fault {
     let text = fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -233,10 +245,11 @@ fn not_begun(log: &Path) -> Fault {
         .try_this("mend that, then try again; moothall doctor looks at everything it needs")
 }
 
-/// Stops the server of a data folder, and waits until it has. Returns false if none runs there.
+/// Stops the server of a data folder, and waits until the folder is free. Returns false if no
+/// server runs on it.
 ///
 /// # Errors
-/// The server is another user's, or did not stop in time.
+/// The caller runs in a session, the server is another user's, or it did not stop in time.
 pub async fn stop(data: &Path) -> Result<bool, Fault> {
     if is_inside(&config::environment()) {
         return Err(Fault::new(Exit::Denied, "a program in a session cannot stop the server")
@@ -259,8 +272,9 @@ pub async fn stop(data: &Path) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// Sends the signal to the server, and returns its process. A server that does not answer has
-/// begun to stop already, or begins: until then, the file may name the process of an earlier one.
+/// Sends the signal to the server, and returns its process id. Returns `None` and sends nothing if
+/// the server does not listen: it has begun to stop already, or it still starts. While it starts,
+/// the file may name the process of an earlier server.
 async fn ask_to_stop(data: &Path) -> Result<Option<i32>, Fault> {
     let (server, pid) = startup_of_folder(data).ok_or_else(|| of_another_user(data))?;
     let Some(pid) = pid.filter(|pid| *pid > 0) else { return Err(of_another_user(data)) };
@@ -272,6 +286,8 @@ async fn ask_to_stop(data: &Path) -> Result<Option<i32>, Fault> {
     Ok(Some(pid))
 }
 
+/// Returns the error for a server that did not stop in time. `asked` is the process that got the
+/// signal.
 fn not_stopped(data: &Path, asked: Option<i32>) -> Fault {
     let data = data.display();
     let fault = Fault::new(Exit::TimedOut, format!("the server on {data} has not stopped yet"));

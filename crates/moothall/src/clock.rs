@@ -1,5 +1,5 @@
-//! Times for people: in the time zone of this computer, of `TZ`, or in UTC. Output for programs is
-//! always in UTC.
+//! Times for people: in UTC with `--utc`, otherwise in the time zone of `TZ` or of this computer.
+//! Times in output for programs are always in UTC.
 
 use std::sync::OnceLock;
 
@@ -22,19 +22,20 @@ fn local(ts: &str, zone: TimeZone) -> Option<Zoned> {
     Some(ts.parse::<Timestamp>().ok()?.to_zoned(zone))
 }
 
-/// Returns "Z" for a time in UTC or at offset zero, otherwise an empty text.
+/// Returns `Z` for a time in UTC or at the offset zero, otherwise an empty text.
 fn mark(at: &Zoned) -> &'static str {
     if at.time_zone() == &TimeZone::UTC || at.offset().is_zero() { "Z" } else { "" }
 }
 
-/// Returns hours, minutes and seconds of a time stamp.
+/// Returns hours, minutes and seconds of a time stamp, with `Z` at the offset zero. Returns a text
+/// that is not a time stamp as it is.
 pub fn time(ts: &str) -> String {
     local(ts, zone())
         .map_or_else(|| ts.to_owned(), |at| format!("{}{}", at.strftime("%H:%M:%S"), mark(&at)))
 }
 
-/// Returns day and time of a time stamp, to the second, with the zone; `None` if it is not a time
-/// stamp.
+/// Returns day and time of a time stamp, to the second, with the offset of the zone. `None` if the
+/// text is not a time stamp.
 pub fn day_and_time(ts: &str) -> Option<String> {
     let at = local(ts, zone())?;
     let place =
@@ -42,13 +43,13 @@ pub fn day_and_time(ts: &str) -> Option<String> {
     Some(format!("{}{place}", at.strftime("%Y-%m-%d %H:%M:%S")))
 }
 
-/// Returns the day of a time stamp; `None` if it is not a time stamp.
+/// Returns the day of a time stamp. `None` if the text is not a time stamp.
 pub fn day(ts: &str) -> Option<String> {
     Some(local(ts, zone())?.strftime("%Y-%m-%d").to_string())
 }
 
-/// Returns the age of a time stamp in its largest unit, such as `4 min`; `None` if it is not a time
-/// stamp.
+/// Returns the age of a time stamp in its largest unit, such as `4 min`. A future time has the age
+/// 0. `None` if the text is not a time stamp.
 pub fn age(ts: &str, now: Timestamp) -> Option<String> {
     let seconds = now.duration_since(ts.parse().ok()?).as_secs().max(0);
     Some(match seconds {
@@ -59,8 +60,8 @@ pub fn age(ts: &str, now: Timestamp) -> Option<String> {
     })
 }
 
-/// Parses a time stamp, a day in this time zone, or an age such as 90s, 10m, 2h or 3d. Returns RFC
-/// 3339 in UTC.
+/// Parses a time stamp, a day in the time zone of shown times, or an age such as 90s, 10m, 2h or
+/// 3d. Returns the time in RFC 3339 and UTC; `None` for any other word.
 pub fn moment(word: &str, now: Timestamp) -> Option<String> {
     moment_in(word, now, zone())
 }

@@ -1,4 +1,5 @@
-//! Errors of the command line: what happened, why, what to try, and an exit code by kind.
+//! Errors of the command line: a message, its cause, a suggested remedy, and an exit code for the
+//! kind of error.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -143,8 +144,8 @@ impl Fault {
         self
     }
 
-    /// Returns the command that explains the error code, if the catalogue says more than the
-    /// message and its remedy: if its meaning is longer.
+    /// Returns the command that explains the error code. `None` if the server named no known code,
+    /// or the explanation is not longer than the message and its remedy together.
     fn more(&self) -> Option<String> {
         let code = self.code.as_deref()?;
         let (_, meaning) =

@@ -5,7 +5,8 @@ use std::path::Path;
 use moothall_surfaces::{Gauge, Gauges};
 use nix::sys::statvfs::statvfs;
 
-/// Returns gauges for free disk space and memory of this process. Unavailable values are left out.
+/// Returns the gauges of the free space on the data folder's disk and of this process's memory. A
+/// value that cannot be read is left out.
 pub fn of(data: &Path) -> Gauges {
     let data = data.to_owned();
     Gauges::new(move || {
@@ -23,13 +24,14 @@ pub fn of(data: &Path) -> Gauges {
     })
 }
 
-/// Returns the free bytes available to this user.
+/// Returns the free bytes that this user may use on the disk of a folder.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let stat = statvfs(folder).ok()?;
     Some(stat.blocks_available().saturating_mul(stat.fragment_size()))
 }
 
-/// Reads the resident memory; only Linux has this file.
+/// Returns the resident memory of this process, in bytes. `None` on other systems than Linux, which
+/// lack the file.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

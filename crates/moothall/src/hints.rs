@@ -1,4 +1,5 @@
-//! Hints: printed commands that run in the caller's shell as they are printed.
+//! Hints: commands that are printed for the user. They repeat the options that chose the server, so
+//! that the user can run them as they are printed.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -6,7 +7,8 @@ use std::sync::OnceLock;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-/// Options that choose the server, by id and by name. A hint repeats those of the command line.
+/// Options that choose the server, each with its id in the parser. A hint repeats the ones that
+/// were typed.
 const REPEATED: [(&str, &str); 5] = [
     ("server", "--server"),
     ("profile", "--profile"),
@@ -14,7 +16,7 @@ const REPEATED: [(&str, &str); 5] = [
     ("data", "--data"),
     ("cacert", "--cacert"),
 ];
-/// Commands that talk to no server, or choose it by their own arguments.
+/// Commands that talk to no server, or choose the server by arguments of their own.
 const LOCAL: [&str; 17] = [
     "serve",
     "stop-server",
@@ -37,16 +39,17 @@ const LOCAL: [&str; 17] = [
 /// The program, as hints name it.
 const PROGRAM: &str = "moothall ";
 
-/// The options that this process was given, each after a space.
+/// The options that were typed and that hints repeat, each with its value and followed by a space.
 static GIVEN: OnceLock<String> = OnceLock::new();
 
-/// Remembers the options of the command line that choose the server. Variables are left out,
-/// because the shell still has them.
+/// Remembers the options of the command line that choose the server. Options that were set by an
+/// environment variable are left out, because the shell still has the variable.
 pub fn settle(matches: &ArgMatches) {
     let mut given = String::new();
     for (id, option) in REPEATED {
         let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
-        // The data folder of `serve` is its own, and a command finds it by the port.
+        // `--data` of such a command is a folder to work on, not the choice of a server. A later
+        // command finds the folder of `serve` by the server's port.
         let is_own =
             id == "data" && matches.subcommand_name().is_some_and(|name| LOCAL.contains(&name));
         let is_typed = is_typed && !is_own;
@@ -58,7 +61,8 @@ pub fn settle(matches: &ArgMatches) {
     let _ = GIVEN.set(given);
 }
 
-/// Repeats the given options in each command of a text that talks to a server.
+/// Returns the text with the remembered options added to each `moothall` command in it that talks
+/// to a server.
 pub fn repeated(text: &str) -> Cow<'_, str> {
     match GIVEN.get().map(String::as_str) {
         None | Some("") => Cow::Borrowed(text),
@@ -66,6 +70,8 @@ pub fn repeated(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Inserts the options `given` after the program's name, in each command of a text that talks to a
+/// server.
 fn with(text: &str, given: &str) -> String {
     let mut pieces = text.split(PROGRAM);
     let mut done = pieces.next().unwrap_or_default().to_owned();
@@ -79,13 +85,14 @@ fn with(text: &str, given: &str) -> String {
     done
 }
 
-/// True if the text begins with a command that talks to a server.
+/// True if the text, which follows the program's name, begins with a command that talks to a
+/// server.
 fn talks(text: &str) -> bool {
     let word = text.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
     !LOCAL.contains(&word) && crate::cli::command().find_subcommand(word).is_some()
 }
 
-/// Quotes a word for a shell.
+/// Returns a word as a shell reads it: in single quotes if it has characters with a meaning.
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:/@-".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! Detects a process inside a session: by its environment or that of its ancestors.
+//! Detects a process inside a session, by its environment or by an ancestor's environment.
 //!
 //! Such a process belongs to an agent and must not use a person's credential. This is a convention,
 //! not a security boundary: an agent of the same user can read the credential's file.
@@ -28,7 +28,8 @@ fn is_marked(variables: &Variables) -> bool {
         || says(TOKEN.0).is_some_and(|token| token.starts_with(TOKEN.1))
 }
 
-/// True for a set mark. Clients leave `$NAME` if a variable is not set.
+/// True if the variable is one of [`MARKS`] and has a value. The text `$NAME` does not count: a
+/// client leaves it there if the variable is not set.
 fn is_mark(name: &str, value: &str) -> bool {
     MARKS.contains(&name) && !value.is_empty() && !value.starts_with('$')
 }
@@ -45,8 +46,8 @@ fn ancestors() -> impl Iterator<Item = u32> {
     std::iter::successors(Some(parent_id()), parent).take_while(|pid| *pid > 1).take(ANCESTORS_MAX)
 }
 
-/// True if a process has a session's marks. False for other users' processes, whose environment is
-/// unreadable.
+/// True if a process was started with a session's mark in its environment. False if this process
+/// may not read that environment, as for a process of another user.
 fn was_marked(pid: u32) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let mut pairs = environment

@@ -1,5 +1,5 @@
-//! The conversation a person used last: stored for each user of this computer, server and name, so
-//! that they do not affect each other.
+//! The conversation that was used last. It is stored separately for each user of this computer,
+//! each server and each participant's name.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use crate::client::{Client, segment};
 use crate::config::{Variables, environment, usual_state_folder};
 use crate::credential::write_private;
 
-/// Stores the conversation. Errors are ignored: the person can still name it later.
+/// Stores the id of a conversation as the one used last. Errors are ignored, because the person can
+/// still name the conversation.
 pub fn remember(client: &Client, thread: &str) {
     let Some(file) = place(&client.base(), client.name(), &environment()) else { return };
     let _ = file
@@ -23,6 +24,8 @@ pub fn recall(client: &Client) -> Option<String> {
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
+/// Returns the file for the conversation that a participant used last on a server. `None` if the
+/// state folder is unknown.
 fn place(server: &str, name: &str, variables: &Variables) -> Option<PathBuf> {
     usual_state_folder(variables)
         .map(|folder| folder.join("last").join(format!("{}.{}", segment(server), segment(name))))

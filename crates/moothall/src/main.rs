@@ -42,7 +42,7 @@ use moothall_kernel::text::for_terminal;
 use crate::cli::{Cli, Command};
 use crate::fault::{Exit, Fault};
 
-/// Time for a server's tasks to end.
+/// Longest wait for a server's tasks to end after `serve` has returned.
 const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 
 /// Parses the command line and runs the command. Returns its exit code.
@@ -64,7 +64,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Replaces the suggestions for an unknown command by the commands that its word means.
+/// If the error is an unknown command, and its word is known from other programs, replaces clap's
+/// suggestions by the commands that the word means. Other errors stay as they are.
 fn suggested(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
@@ -77,7 +78,9 @@ fn suggested(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Prints help, the version, or a usage error.
+/// Prints the help, the version or the usage error in which parsing ended, and returns its exit
+/// code. With `--json`, the version is an object on standard output, and a usage error is an object
+/// on standard error.
 fn misread(error: &clap::Error, json: bool) -> ExitCode {
     if json && error.kind() == ErrorKind::DisplayVersion {
         let _ = writeln!(std::io::stdout(), "{}", own_program::description());
@@ -97,7 +100,8 @@ fn misread(error: &clap::Error, json: bool) -> ExitCode {
     error.exit_code().try_into().map_or(ExitCode::FAILURE, |code: u8| ExitCode::from(code))
 }
 
-/// Prints an error on standard error: as text, or with `--json` as an object.
+/// Prints an error on standard error: as text, or with `--json` as an object. Does not print text
+/// again that the command has printed already. Returns the exit code.
 fn complain(fault: &Fault, json: bool) -> ExitCode {
     // Ignored: standard error may be closed.
     let _ = if fault.is_printed && !json {
@@ -147,13 +151,14 @@ fn start(cli: Cli) -> Result<(), Fault> {
             _ = tokio::signal::ctrl_c() => Err(Fault::new(Exit::Interrupted, "stopped")),
         }
     });
-    // A server waits for its tasks, which own running programs. Other commands may have a blocked
-    // read of standard input, which cannot be cancelled.
+    // The tasks of a server own running programs, so they get time to end. Other commands do not
+    // wait: a thread of theirs may be blocked in a read of standard input, which cannot be
+    // cancelled.
     runtime.shutdown_timeout(if serving { LET_GO_WITHIN } else { Duration::ZERO });
     done
 }
 
-/// Runs a command with an optional timeout.
+/// Runs a command, and stops it with an error after this many seconds, if any.
 async fn within(
     seconds: Option<u64>,
     done: impl Future<Output = Result<(), Fault>>,

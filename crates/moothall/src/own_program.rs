@@ -1,5 +1,6 @@
-//! The path by which others call this program later: hooks of terminals and entries of MCP clients.
-//! A program that lies in a cache may be deleted there at any time, so they call a copy of it.
+//! The path by which other programs call this program later: the hooks of terminals, and MCP
+//! clients. If this program lies in a cache, it may be deleted there at any time, so the path is
+//! that of a copy.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,23 +10,24 @@ use std::time::{Duration, SystemTime};
 
 use crate::config::{Variables, usual_state_folder};
 
-/// Folders, by any of their names, that package managers empty.
+/// Names of folders that package managers empty. A program below a folder of such a name lies in a
+/// cache.
 const CACHES: [&str; 7] =
     [".cache", "Caches", ".npm", "_npx", "archive-v0", "builds-v0", "environments-v2"];
 
-/// Variables that name such folders.
+/// Environment variables that name folders of package managers' caches.
 const CACHE_VARIABLES: [&str; 3] = ["XDG_CACHE_HOME", "UV_CACHE_DIR", "npm_config_cache"];
 
-/// Folder of the copies, in the state folder.
+/// Name of the folder of the copies, in the state folder.
 const COPIES: &str = "programs";
 
-/// File beside a copy whose time is the copy's last use.
+/// File in the folder of a copy. Its modification time is the time of the copy's last noted use.
 const USED: &str = "used";
 
-/// Age of the last use after which a copy is removed.
+/// Time without a noted use after which a copy is removed.
 const UNUSED_MAX: Duration = Duration::from_hours(90 * 24);
 
-/// Age of the last use after which it is noted again.
+/// Age of the noted use after which a further use is noted.
 const NOTED_EVERY: Duration = Duration::from_hours(24);
 
 /// Linkage of this program, and its C library.
@@ -37,7 +39,7 @@ pub const LINKED: &str = match (cfg!(target_feature = "crt-static"), cfg!(target
     (false, false) => "dynamic",
 };
 
-/// C library of this program; `None` for the system's own on other systems than Linux.
+/// C library of this program; `None` if it is neither musl nor GNU libc.
 const LIBC: Option<&str> = match (cfg!(target_env = "musl"), cfg!(target_env = "gnu")) {
     (true, _) => Some("musl"),
     (false, true) => Some("gnu"),
@@ -65,11 +67,12 @@ pub fn description() -> serde_json::Value {
     described
 }
 
-/// Returns the path of this program; that of its copy, which is made if necessary, if the program
-/// lies in a cache.
+/// Returns a path of this program that lasts. If the program lies in a cache, it is the path of a
+/// copy, which is made if necessary. If the copy cannot be made, or the state folder is unknown,
+/// the path in the cache is returned.
 ///
 /// # Errors
-/// The program cannot be found.
+/// The system does not tell the path of this program.
 pub fn lasting(variables: &Variables) -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     if !is_in_cache(&program, variables) {
@@ -87,8 +90,8 @@ pub fn lasting(variables: &Variables) -> io::Result<PathBuf> {
     }))
 }
 
-/// Removes the copies that were not used for [`UNUSED_MAX`]. Errors are ignored: the next start
-/// tries again.
+/// Removes the copies whose last noted use is longer ago than [`UNUSED_MAX`]. Errors are ignored,
+/// because the next start tries again.
 pub fn remove_unused(variables: &Variables) {
     let Some(state) = usual_state_folder(variables) else { return };
     for copy in fs::read_dir(state.join(COPIES)).into_iter().flatten().flatten() {
@@ -98,7 +101,8 @@ pub fn remove_unused(variables: &Variables) {
     }
 }
 
-/// Notes that this program is in use, if it is such a copy.
+/// If this program is a copy, notes that it is in use, unless the last note is newer than
+/// [`NOTED_EVERY`].
 pub fn note_use() {
     let Ok(program) = std::env::current_exe() else { return };
     let Some(used) = program.parent().map(|folder| folder.join(USED)) else { return };
@@ -107,7 +111,7 @@ pub fn note_use() {
     }
 }
 
-/// True if the file exists and was changed longer ago than this.
+/// True if the file exists and its last change is longer ago than `age`.
 fn is_older(file: &Path, age: Duration) -> bool {
     let changed = fs::metadata(file).and_then(|found| found.modified());
     changed.is_ok_and(|time| time.elapsed().is_ok_and(|passed| passed > age))
@@ -117,6 +121,8 @@ fn note(used: &Path) -> io::Result<()> {
     File::create(used)?.set_modified(SystemTime::now())
 }
 
+/// True if a program lies in a folder that one of the variables names, or below a folder with a
+/// name in [`CACHES`].
 fn is_in_cache(program: &Path, variables: &Variables) -> bool {
     let named = CACHE_VARIABLES.iter().filter_map(|name| variables.get(*name)).map(Path::new);
     let mut folders = named.filter(|folder| folder.is_absolute() && folder.parent().is_some());
@@ -124,8 +130,8 @@ fn is_in_cache(program: &Path, variables: &Variables) -> bool {
     folders.any(|folder| program.starts_with(folder)) || program.components().any(is_cache)
 }
 
-/// Returns the copy of a program in a folder of copies, and makes it if necessary. It is whole as
-/// soon as it is there: its folder is renamed into place.
+/// Returns the path of a program's copy in a folder of copies, and notes its use. Makes the copy if
+/// necessary, in a folder that is renamed into place, so that a copy is always whole.
 fn copy_in(copies: &Path, program: &Path) -> io::Result<PathBuf> {
     let mut hash = blake3::Hasher::new();
     hash.update_reader(File::open(program)?)?;
@@ -142,7 +148,7 @@ fn copy_in(copies: &Path, program: &Path) -> io::Result<PathBuf> {
         if made.is_err() {
             let _ = fs::remove_dir_all(&unfinished);
         }
-        // Another process may have made it meanwhile, so that the rename failed.
+        // The rename fails if another process has made the copy meanwhile. Then that copy is used.
         if !copy.exists() {
             made?;
         }

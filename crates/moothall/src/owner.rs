@@ -1,5 +1,5 @@
-//! In local mode, the system identifies the process at the other end of each connection. A system
-//! that cannot do this is reported before the first connection.
+//! The check that the system can identify the process at the other end of a connection, which local
+//! mode needs. `serve` warns of a system that cannot, before the first connection.
 
 use moothall_surfaces::{UnknownPeer, try_to_ask};
 
@@ -11,13 +11,15 @@ pub const CURE: &str = "allow the server to query it (a systemd service needs AF
                         RestrictAddressFamilies), use --mode token, or set unasked = \"converse\" \
                         in [server], which lets all users of this computer converse";
 
-/// Returns the reason that the system does not identify callers, if this configuration needs it to.
+/// Returns the reason why the system does not identify callers. `None` if it does, or if this
+/// configuration does not need it: in token mode, and with `other_users`.
 pub fn unknown(settled: &StartupSettings) -> Option<UnknownPeer> {
     let needed = settled.mode == Mode::Local && !settled.config.server.other_users;
     needed.then(try_to_ask).and_then(Result::err)
 }
 
-/// Returns the warning that `serve` prints for it.
+/// Returns the warning that `serve` prints if the system does not identify callers and this
+/// configuration needs it.
 pub fn warning(settled: &StartupSettings) -> Option<String> {
     let why = unknown(settled)?;
     Some(match settled.config.server.unasked {

@@ -1,5 +1,5 @@
-//! The pager of long output: standard output and the notes of a command go through it, if both a
-//! person and a terminal are there.
+//! The pager of long output. Standard output goes through it if it is a terminal. Standard error,
+//! with the notes of a command, then goes through it too if it is also a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::os::fd::OwnedFd;
@@ -10,22 +10,24 @@ use nix::unistd::{dup, dup2_stderr, dup2_stdout};
 use crate::cli::Global;
 use crate::config::{Variables, environment};
 
-/// The pager if `PAGER` is not set.
+/// Command of the pager if `PAGER` is not set.
 const USUAL: &str = "less";
 /// Options of `less` if `LESS` is not set: end at once if all fits on the screen, pass colours, and
 /// leave the text on the screen.
 const LESS: &str = "FRX";
 
-/// A running pager. Its end is awaited when it is dropped, because it uses the terminal until then.
+/// A running pager. Dropping it waits until the person leaves the pager, because it uses the
+/// terminal until then.
 pub struct Pager {
     child: Child,
-    /// Standard output and standard error before the pager began.
+    /// Copies of standard output and standard error from before the pager began.
     earlier: [OwnedFd; 2],
 }
 
 impl Pager {
-    /// Begins a pager if the command's output is long and goes to a terminal. Without a pager, or
-    /// if it cannot be started, the output stays as it is.
+    /// Begins a pager if the command's output is long and goes to a terminal. Returns `None`, and
+    /// leaves the output as it is, with `--no-pager` or `--json`, and if the pager is switched off
+    /// or cannot be started.
     pub fn begin(global: &Global, is_long: bool) -> Option<Self> {
         let streams = [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()];
         if !is_long || global.no_pager || global.json || !streams[0] {
@@ -54,7 +56,8 @@ impl Drop for Pager {
     }
 }
 
-/// Returns the command that starts the pager; `None` if the variables switch it off.
+/// Returns the command that starts the pager. `None` if the variables switch it off: `PAGER` is
+/// empty or `cat`, or `TERM` is missing or `dumb`.
 fn command(variables: &Variables) -> Option<Command> {
     let named = variables.get("PAGER").map_or(USUAL, String::as_str);
     let is_dumb = variables.get("TERM").is_none_or(|term| term == "dumb");

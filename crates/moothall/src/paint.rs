@@ -42,8 +42,9 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Decides once about colours: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then
-    /// whether this is a terminal.
+    /// Decides about colours for all output. The flag decides first, then `NO_COLOR`, then
+    /// `CLICOLOR_FORCE`. Otherwise there are colours if standard output is a terminal and `TERM` is
+    /// not `dumb`.
     pub fn new(choice: ColorChoice, json: bool) -> Self {
         let set = |name: &str| {
             std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
@@ -103,7 +104,7 @@ impl Printer {
     }
 }
 
-/// Output level, set once before any output.
+/// The levels of `--quiet` and `--verbose`, set once before any output.
 static QUIET: AtomicBool = AtomicBool::new(false);
 static VERBOSE: AtomicU8 = AtomicU8::new(0);
 
@@ -113,12 +114,12 @@ pub fn settle_talk(quiet: bool, verbose: u8) {
     VERBOSE.store(verbose, Ordering::Relaxed);
 }
 
-/// Prints a detail with `--verbose`. Callers never pass messages or credentials.
+/// Prints a detail on standard error with `--verbose`. Callers never pass messages or credentials.
 pub fn detail(text: impl FnOnce() -> String) {
     detail_from(1, text);
 }
 
-/// Prints a detail with `-vv`. Callers never pass messages or credentials.
+/// Prints a detail on standard error with `-vv`. Callers never pass messages or credentials.
 pub fn fine_detail(text: impl FnOnce() -> String) {
     detail_from(2, text);
 }
@@ -129,7 +130,7 @@ fn detail_from(level: u8, text: impl FnOnce() -> String) {
     }
 }
 
-/// True if notes are not wanted.
+/// True with `--quiet`: notes are not printed, except warnings.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
@@ -139,7 +140,7 @@ pub fn note(text: &str) {
     if is_quiet() && !text.starts_with("warning: ") {
         return;
     }
-    // With standard error closed, the failure has no reader either.
+    // Ignored: if standard error is closed, this failure cannot be printed either.
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(&repeated(text)));
 }
 
@@ -152,7 +153,8 @@ pub fn sentences(warnings: &[String]) -> impl Iterator<Item = String> {
         .map(|(_, warning)| Reader::CommandLine.reword(warning))
 }
 
-/// Returns the error of a failed write. A closed pipe, as of `head`, exits with success.
+/// Returns the error of a failed write to standard output. If the reader of the pipe has closed it,
+/// as `head` does, ends this process with success instead.
 pub fn output_fault(error: &std::io::Error) -> Fault {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         std::process::exit(0);

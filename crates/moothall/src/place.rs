@@ -1,4 +1,5 @@
-//! Data folder and listen address of a server: flags, then the configuration, then the defaults.
+//! Data folder and listen address of a server. A flag comes before the configuration, and the
+//! configuration before the default.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub struct StartupSettings {
     pub data: PathBuf,
     /// Address and port to listen on.
     pub bind: SocketAddr,
-    /// Access without a credential.
+    /// Access mode, which decides the rights of a caller without a credential.
     pub mode: Mode,
     /// Certificate, if the server uses TLS.
     pub tls: Option<TlsConfig>,
@@ -31,13 +32,14 @@ pub struct StartupSettings {
 /// Resolves the settings of a server.
 ///
 /// # Errors
-/// An invalid configuration, or a forbidden listen address.
+/// The configuration is invalid, the data folder is unknown, the listen address is invalid or
+/// forbidden, or TLS has a certificate without a key or a key without a certificate.
 pub fn settle(place: &LocationOptions, variables: &Variables) -> Result<StartupSettings, Fault> {
     settled(Config::find(place.config.as_deref(), variables)?, place, variables)
 }
 
-/// Resolves the settings as [`settle`] does, but runs no command of the configuration: the folder
-/// in which a person stands may have one of others.
+/// Resolves the settings as [`settle`] does, but runs no command of the configuration, because the
+/// configuration of the current folder may come from other people.
 ///
 /// # Errors
 /// As [`settle`].
@@ -45,6 +47,7 @@ pub fn look(place: &LocationOptions, variables: &Variables) -> Result<StartupSet
     settled(Config::inspect(place.config.as_deref(), variables)?, place, variables)
 }
 
+/// Resolves the settings from the flags and a configuration that was read.
 fn settled(
     config: Config,
     place: &LocationOptions,
@@ -60,7 +63,8 @@ fn settled(
     Ok(StartupSettings { config, data, bind, mode, tls })
 }
 
-/// Returns certificate and key, each from its flag or else from the configuration.
+/// Returns the files of the certificate and of its key, each from its flag or else from the
+/// configuration. `None` if neither is set; an error if only one is.
 fn certificate(place: &LocationOptions, config: &Config) -> Result<Option<TlsConfig>, Fault> {
     let configured = config.server.tls.as_ref();
     let cert = place.tls_cert.clone().or_else(|| configured.map(|tls| tls.cert.clone()));
@@ -76,16 +80,17 @@ fn certificate(place: &LocationOptions, config: &Config) -> Result<Option<TlsCon
     }
 }
 
-/// Returns the configured listen address. The rest of the configuration need not be valid.
+/// Returns the configured listen address. `None` if it is not set, is invalid, or has the port 0.
+/// The other values of the configuration need not be valid.
 pub fn usual_bind(variables: &Variables) -> Option<SocketAddr> {
     let text = config::usual_bind(variables)?;
     plain_address(&text).parse().ok().filter(|bind: &SocketAddr| bind.port() != 0)
 }
 
-/// Returns the data folder. If it is named, the configuration is not read.
+/// Returns the data folder. If `--data` names it, the configuration is not read.
 ///
 /// # Errors
-/// An invalid configuration.
+/// The configuration is needed and is invalid, or the data folder is unknown.
 pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathBuf, Fault> {
     if let Some(data) = &named.data {
         return Ok(data.clone());
@@ -94,8 +99,8 @@ pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathB
     look(&place, variables).map(|settled| settled.data)
 }
 
-/// Returns the data folder of the flag, of the configuration, or the default one. Fails if none of
-/// them is known.
+/// Returns the data folder of the flag, of the configuration, or the default one. Fails if the
+/// default one is needed and the variables do not tell it.
 fn data_folder(
     place: &LocationOptions,
     config: &Config,
@@ -111,6 +116,7 @@ fn data_folder(
     })
 }
 
+/// Replaces the host name `localhost` of an address by `127.0.0.1`.
 fn plain_address(text: &str) -> String {
     text.strip_prefix("localhost:")
         .map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"))

@@ -44,14 +44,14 @@ impl Profile {
         })
     }
 
-    /// Returns the profile for this server, if there is one.
+    /// Returns the first profile by name that has this server. Skips profiles that cannot be read.
     pub fn of_server(server: &str, variables: &Variables) -> Option<Self> {
         let same =
             |profile: &Self| profile.server.trim_end_matches('/') == server.trim_end_matches('/');
         names(variables).iter().filter_map(|name| Self::read(name, variables).ok()).find(same)
     }
 
-    /// Writes the profile under a name, and returns its file.
+    /// Writes the profile under a name, over an earlier one of that name, and returns its file.
     ///
     /// # Errors
     /// The name is not valid for a file, or the file cannot be written.
@@ -72,7 +72,8 @@ impl Profile {
         Ok(file)
     }
 
-    /// Returns the default profile name of a server.
+    /// Returns the default profile name of a server: its host, and its port if the URL has one that
+    /// is not usual for the scheme.
     pub fn usual_name(server: &str) -> String {
         let url = reqwest::Url::parse(server).ok();
         let host = url
@@ -92,6 +93,8 @@ fn folder(variables: &Variables) -> Option<PathBuf> {
     usual_state_folder(variables).map(|state| state.join("profiles"))
 }
 
+/// Returns the file of a profile. `None` if the name is not valid for a file, or the state folder
+/// is unknown.
 fn place(name: &str, variables: &Variables) -> Option<PathBuf> {
     let fits = !name.is_empty()
         && !name.starts_with('.')

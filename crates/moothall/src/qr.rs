@@ -7,14 +7,14 @@ use qrcode::{Color, EcLevel, QrCode};
 use crate::fault::Fault;
 use crate::paint::Printer;
 
-/// Light modules around a code, which its readers need.
+/// Width of the light margin around a code, in modules. Devices that read codes need it.
 const MARGIN: usize = 4;
 /// Black on white, whatever the colours of the terminal.
 const BLACK_ON_WHITE: &str = "\x1b[38;5;16;48;5;231m";
 const RESET: &str = "\x1b[0m";
 
-/// Prints a QR code of the text on a terminal that is wide enough. Prints nothing into a pipe and
-/// with `--json`.
+/// Prints a QR code of the text on a terminal. Prints nothing into a pipe, with `--json`, or if the
+/// code does not fit.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -27,7 +27,8 @@ pub fn print(printer: &Printer, text: &str) -> Result<(), Fault> {
 }
 
 /// Returns the rows of a code; none if it is wider than `columns` or the text is too long for a
-/// code. Without colours the terminal is taken to be dark, so that the light modules are drawn.
+/// code. With colours, draws the dark modules in black on white. Without colours, draws the light
+/// modules, because the terminal is taken to be dark.
 fn rows(text: &str, columns: usize, colours: bool) -> Vec<String> {
     let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::L) else { return Vec::new() };
     let side = code.width() + 2 * MARGIN;

@@ -1,4 +1,4 @@
-//! Addresses of a server: on its own computer, and for others.
+//! Addresses of a server: for programs on its own computer, and for other computers.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,24 +11,26 @@ use crate::config::ServerConfig;
 /// The addresses of a server, as URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Address on the server's own computer.
+    /// Address for programs on the server's own computer.
     pub here: String,
     /// Addresses for other computers, if known.
     pub others: Vec<String>,
-    /// Values of `Host` for these IP addresses.
+    /// Values of the header `Host` for the IP addresses at which other computers reach the server.
+    /// Empty on loopback.
     pub hosts: Vec<String>,
 }
 
 impl Reach {
-    /// Collects the addresses: allowed origins, and the names of the certificate or else the
-    /// computer's addresses.
+    /// Collects the addresses. Those for other computers are the allowed origins, then the names in
+    /// the certificate, or, without such names, the IP addresses on which the server listens.
     pub fn of(bound: SocketAddr, config: &ServerConfig, tls: Option<&Tls>) -> Self {
         let certified = tls.map(Tls::names).unwrap_or_default();
         Self::from(bound, config, tls.is_some(), &certified, &own_addresses())
     }
 
-    /// Derives the addresses of a server bound to `bound`. `certified` are the names in its
-    /// certificate, and `own` the addresses of this computer.
+    /// Derives the addresses of a server bound to `bound`, as [`Reach::of`] does. `certified` are
+    /// the names in its certificate, and `own` are the IP addresses of this computer. A server on
+    /// loopback has only the allowed origins for other computers.
     fn from(
         bound: SocketAddr,
         config: &ServerConfig,
@@ -53,7 +55,7 @@ impl Reach {
             .iter()
             .filter(|name| *name != "localhost")
             .map(|name| format!("https://{name}{}", suffix(port)));
-        // Other computers do not reach a server on loopback, whatever its certificate names.
+        // Other computers do not reach a server on loopback, even if its certificate has names.
         let names: Vec<String> = names.filter(|_| !outside.is_empty()).collect();
         let scheme = if tls { "https" } else { "http" };
         let addresses =
@@ -68,15 +70,16 @@ fn suffix(port: u16) -> String {
     if port == 443 { String::new() } else { format!(":{port}") }
 }
 
-/// Returns the `Host` values of an address; the default port may be missing.
+/// Returns the values of `Host` for an address: with the port, and without it if it is the usual
+/// port of the scheme.
 fn host_values(ip: IpAddr, port: u16, usual: u16) -> Vec<String> {
     let whole = SocketAddr::new(ip, port).to_string();
     let bare = whole.rsplit_once(':').map(|(bare, _)| bare.to_owned()).filter(|_| port == usual);
     std::iter::once(whole).chain(bare).collect()
 }
 
-/// Returns this computer's addresses without loopback and link-local IPv6, which needs an interface
-/// name.
+/// Returns the addresses of this computer's interfaces that are up. Leaves out loopback, and
+/// link-local IPv6 addresses, because these need the name of an interface.
 fn own_addresses() -> Vec<IpAddr> {
     let Ok(interfaces) = getifaddrs() else { return Vec::new() };
     let up = interfaces.filter(|interface| interface.flags.contains(InterfaceFlags::IFF_UP));
@@ -93,7 +96,7 @@ fn own_addresses() -> Vec<IpAddr> {
     found
 }
 
-/// True if the address is loopback.
+/// True if the host in this URL is `localhost` or a loopback address.
 pub fn is_loopback(server: &str) -> bool {
     host_of(server).is_some_and(|host| {
         host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
@@ -104,7 +107,8 @@ fn host_of(server: &str) -> Option<String> {
     Some(reqwest::Url::parse(server).ok()?.host_str()?.trim_matches(['[', ']']).to_owned())
 }
 
-/// Returns the port if the address is this computer's.
+/// Returns the port of a URL if its host is `localhost` or an address of this computer. Other host
+/// names are not looked up.
 pub fn own_port(server: &str) -> Option<u16> {
     let own = |ip: IpAddr| own_addresses().contains(&ip);
     let here = is_loopback(server) || host_of(server)?.parse().is_ok_and(own);

@@ -21,6 +21,7 @@ fn reference() -> String {
     text
 }
 
+/// Appends the help text of a command, and then the help texts of its subcommands.
 fn section(text: &mut String, command: &mut Command) {
     let title = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
     let help = command.render_long_help().to_string();
@@ -34,7 +35,8 @@ pub fn workspace_file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Compares a generated text with its file, or writes the file if `MOOTHALL_BLESS` is set.
+/// Checks that a generated text is equal to its file. If `MOOTHALL_BLESS` is set, writes the file
+/// instead.
 pub fn compare(path: &str, generated: &str) {
     let file = workspace_file(path);
     if std::env::var_os("MOOTHALL_BLESS").is_some() {

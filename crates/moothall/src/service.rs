@@ -1,15 +1,16 @@
-//! Notices to the manager of services: the server is ready, it stops, and it lives. Without a
-//! manager that listens, such as systemd, nothing is sent.
+//! Notices to the manager of services, such as systemd: the server is ready, is alive, or stops.
+//! Nothing is sent if no manager listens.
 
 use sd_notify::{NotifyState, notify, watchdog_enabled};
 
-/// Tells that requests are answered from now on, and then that the server lives, for as long as its
-/// tasks get their turn.
+/// Tells that the server answers requests from now on. If the manager has a watchdog, a task then
+/// tells it regularly that the server is alive. These notices stop if the server's tasks hang.
 pub fn ready() {
     tell(NotifyState::Ready);
     let Some(within) = watchdog_enabled() else { return };
     tokio::spawn(async move {
-        // Half of the time, so that one late notice is not the server's end.
+        // The notices come at half of the watchdog's time, so that the manager does not end the
+        // server for one late notice.
         let mut due = tokio::time::interval(within / 2);
         loop {
             due.tick().await;

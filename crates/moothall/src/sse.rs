@@ -1,13 +1,13 @@
-//! Parser of server-sent events; chunks may be cut anywhere.
+//! Parser of server-sent events. The bytes may arrive in chunks that end anywhere.
 
 /// A server-sent event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// Event name; empty for plain messages.
     pub event: String,
-    /// Last event id: the position to resume from.
+    /// Id of this event, or of the newest earlier event that had one: the position to resume from.
     pub id: Option<String>,
-    /// Data, lines joined.
+    /// Data. Several lines are joined with line breaks.
     pub data: String,
 }
 
@@ -44,7 +44,8 @@ impl Parser {
         }
     }
 
-    /// Applies a line. Returns the frame if the line is empty and data came before it.
+    /// Applies a line to the current frame. An empty line ends the frame, and returns it if it has
+    /// data.
     fn line(&mut self, line: &str) -> Option<Frame> {
         if line.is_empty() {
             return self.dispatch();
@@ -68,6 +69,7 @@ impl Parser {
         None
     }
 
+    /// Ends the current frame. `None` if it has no data: the standard says to drop such a frame.
     fn dispatch(&mut self) -> Option<Frame> {
         let frame = std::mem::take(&mut self.frame);
         let complete = std::mem::take(&mut self.has_data);

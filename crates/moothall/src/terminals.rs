@@ -1,4 +1,4 @@
-//! Terminals for `serve`, and the spool with the reports of their programs.
+//! Terminals for `serve`, and the spools with the reports of the programs in them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,30 +19,32 @@ use crate::credential::{WRITE_AGAIN, is_full};
 use crate::fault::{Exit, Fault};
 use crate::own_program;
 
-/// Folder of reports in the data folder.
+/// Name of the folder for reports, in the data folder.
 const SPOOL: &str = "spool";
 /// Default folder for the spools of other users.
 const OUTSIDE: &str = "/var/spool/moothall";
 /// Number of hash characters that identify a data folder's path.
 const FOLDER_CHARS: usize = 16;
-/// Folder of tmux's socket in the data folder.
+/// Name of the folder for tmux's socket, in the data folder.
 const TMUX: &str = "tmux";
 
 /// Terminals prepared before the hall opens.
 pub struct Terminals {
     host: Arc<TmuxHost>,
     desk: Desk,
-    /// The spool; `None` if the disk was full.
+    /// The spool of the server's own user; `None` if the disk was full.
     spool: Option<Spool>,
-    /// Spools of other users, as they are opened.
+    /// Receives the spool of each other user when it is opened.
     others: UnboundedReceiver<Spool>,
 }
 
 impl Terminals {
-    /// Opens the terminals of a data folder; `None` if tmux is not usable.
+    /// Opens the terminals of a data folder; `None` if tmux is not usable. If the disk is full, the
+    /// spools are opened later, by [`Terminals::listen`].
     ///
     /// # Errors
-    /// [`Fault`] if a configured program is invalid, or a folder cannot be created.
+    /// [`Fault`] if a configured program is invalid, this program's path is unknown, or a folder or
+    /// a spool cannot be opened for another reason than a full disk.
     pub fn open(data: &Path, url: &str, config: &Config) -> Result<Option<Self>, Fault> {
         let data = std::path::absolute(data)
             .map_err(|error| Fault::io("cannot find the data folder", &error))?;
@@ -90,8 +92,9 @@ impl Terminals {
         self.host.clone()
     }
 
-    /// Delivers reports to the sessions until the task is aborted, starting with those written
-    /// while the server was down.
+    /// Starts the task that delivers reports to the sessions until it is aborted. Reports that were
+    /// written while the server was down come first. If the disk was full, the task waits for
+    /// space; if the spools cannot be opened for another reason, it logs that and ends.
     pub fn listen(self, sessions: Sessions) -> JoinHandle<()> {
         let sink: Arc<dyn HookSink> = Arc::new(SessionHooks(sessions.clone()));
         let Self { desk, spool, mut others, .. } = self;
@@ -105,7 +108,8 @@ impl Terminals {
                     }
                 },
             };
-            // The receiver below ends with the last of those who may open another one.
+            // `others` ends only when every handle that can open a spool is dropped, and `desk` has
+            // such a handle.
             drop(desk);
             let mut spools = JoinSet::new();
             spools.spawn(hear_own(spool, sink.clone(), sessions));
@@ -118,7 +122,7 @@ impl Terminals {
     }
 }
 
-/// The spools of the data folder and of other users.
+/// Everything that is needed to open the spools of the server's own user and of other users.
 struct Desk {
     folder: SpoolFolder,
     outside: UserSpools,
@@ -126,7 +130,8 @@ struct Desk {
 }
 
 impl Desk {
-    /// Opens all spools; may be called again after a failure.
+    /// Opens all spools, and returns the spool of the server's own user. The spools of other users
+    /// arrive at the receiver of [`Terminals`]. May be called again after a failure.
     fn open(&self) -> io::Result<Spool> {
         self.folder.announce(&self.url)?;
         let spool = Spool::open(self.folder.clone())?;
@@ -134,7 +139,8 @@ impl Desk {
         Ok(spool)
     }
 
-    /// Retries to open the spools until the disk has space.
+    /// Waits until the disk has space for the spools, and opens them. Returns any other error at
+    /// once.
     async fn opened(&self) -> io::Result<Spool> {
         loop {
             tokio::time::sleep(WRITE_AGAIN).await;
@@ -146,8 +152,9 @@ impl Desk {
     }
 }
 
-/// Reads the spool of the server's own user. Sessions judge input typed before a crash only after
-/// all earlier reports were delivered.
+/// Delivers the reports in the spool of the server's own user. Tells the sessions if all reports
+/// from before this start are delivered. Only then do they take the lack of a report as a proof
+/// about input that was typed before a crash.
 async fn hear_own(spool: Spool, sink: Arc<dyn HookSink>, sessions: Sessions) {
     if spool.catch_up(&sink).await {
         sessions.caught_up();
@@ -155,12 +162,14 @@ async fn hear_own(spool: Spool, sink: Arc<dyn HookSink>, sessions: Sessions) {
     spool.run(sink).await;
 }
 
+/// Delivers the reports in the spool of another user.
 async fn hear(spool: Spool, sink: Arc<dyn HookSink>) {
     spool.catch_up(&sink).await;
     spool.run(sink).await;
 }
 
-/// Returns the folder for other users' spools, unique per data folder.
+/// Returns the folder for other users' spools. Its name has a hash of the data folder's path, so
+/// each data folder has another one.
 fn outside_of(data: &Path, config: &Config) -> PathBuf {
     let root = config.sessions.spool.clone().unwrap_or_else(|| PathBuf::from(OUTSIDE));
     let of = blake3::hash(data.as_os_str().as_bytes()).to_hex();
@@ -172,19 +181,20 @@ fn outside_of(data: &Path, config: &Config) -> PathBuf {
 pub struct Host(Arc<TmuxHost>);
 
 impl Host {
-    /// Replaces the available programs.
+    /// Replaces the programs that can be started. Running programs continue.
     pub fn replace(&self, programs: BTreeMap<String, Program>) {
         self.0.replace(programs);
     }
 
-    /// Cleans up if no program runs in the terminals.
+    /// Ends the tmux server if no program runs in it.
     pub async fn leave(&self) {
         self.0.leave().await;
     }
 }
 
-/// Returns the built-in programs, overridden by configured ones of the same name, without disabled
-/// ones. Without a user of its own, a program gets that of `[sessions]`.
+/// Returns the built-in and the configured programs. A configured program replaces a built-in one
+/// of its name. Programs whose agents are absent from this configuration are left out. A program
+/// without `run_as` gets the `run_as` of `[sessions]`.
 ///
 /// # Errors
 /// [`Fault`] if a program is invalid.

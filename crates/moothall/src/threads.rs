@@ -14,12 +14,12 @@ use crate::fault::{Exit, Fault};
 use crate::last;
 use crate::paint::{Printer, Style, note};
 
-/// Longer names push their line to the right.
+/// Maximum width of the column for names. A longer name pushes the rest of its line to the right.
 const NAME_CHARS_MAX: usize = 20;
 /// The shortest beginning of an id that can name a conversation.
 const PREFIX_CHARS_MIN: usize = 4;
 
-/// The word for the conversation used last.
+/// The word that stands for the conversation used last.
 const LAST: &str = "-";
 
 /// Returns all conversations, in creation order.
@@ -37,19 +37,21 @@ pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
     }
 }
 
-/// Resolves a conversation and remembers it as last used: a whole id, `-` for the last used, an
-/// exact name, a unique id prefix, or a session's name for its home.
+/// Resolves a word to the id of a conversation, and remembers that conversation as the one used
+/// last. The word is a whole id, `-` for the conversation used last, an exact name, the beginning
+/// of an id with at least four characters, or the name of a session, which stands for its home.
 ///
 /// # Errors
-/// No match, or several.
+/// The word matches no conversation or several, or the server is unreachable or refuses.
 pub async fn resolve(client: &Client, word: &str) -> Result<String, Fault> {
     let id = find(client, word).await?;
     last::remember(client, &id);
     Ok(id)
 }
 
-/// Returns the id for [`resolve`]. A whole id is not checked with the server. Notes on standard
-/// error which conversation `-` means.
+/// Returns the id for [`resolve`]. A whole id is not checked with the server. `-` stands for the
+/// conversation with the newest event if none was used from here yet. A note on standard error
+/// names the conversation for which `-` stands.
 async fn find(client: &Client, word: &str) -> Result<String, Fault> {
     if uuid::Uuid::try_parse(word).is_ok() {
         return Ok(word.to_owned());
@@ -76,7 +78,8 @@ async fn find(client: &Client, word: &str) -> Result<String, Fault> {
 /// Returns the conversation used last, if there is one.
 ///
 /// # Errors
-/// The conversation cannot be read. The message must not go to another one instead.
+/// The stored conversation cannot be read. This is not `None`, because a message must not go to
+/// another conversation in its place.
 async fn used_last(client: &Client) -> Result<Option<ThreadStateAnswer>, Fault> {
     let Some(id) = last::recall(client) else { return Ok(None) };
     let forward = "name a conversation; `moothall list` shows them";
@@ -86,14 +89,16 @@ async fn used_last(client: &Client) -> Result<Option<ThreadStateAnswer>, Fault> 
     })
 }
 
-/// Returns the home of the named session, if there is one.
+/// Returns the id of the named session, which is the id of its home too. `None` if the session is
+/// not found.
 async fn home_of(client: &Client, word: &str) -> Option<String> {
     let session: SessionEntry = client.get(&format!("/sessions/{}", segment(word))).await.ok()?;
     Some(session.id)
 }
 
-/// Finds the conversation with a name or id, or else with an id prefix. For `-`, returns the one
-/// with the latest event. Fails without a match, or with several.
+/// Finds the conversation whose name or id is the word. If none matches, finds the one whose id
+/// begins with the word. For `-`, returns the conversation with the latest event. Fails without a
+/// match, or with several.
 fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry, Fault> {
     if word == LAST {
         let used_last = threads.iter().max_by(|a, b| a.updated_at.cmp(&b.updated_at));
@@ -132,8 +137,8 @@ fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry,
     }
 }
 
-/// Returns the beginning of an id that a hint names: what comes before its random digits, the time
-/// to the millisecond. Another word is returned whole.
+/// Returns the short form of an id for a hint: its first 13 characters, which are its time to the
+/// millisecond, without its random digits. Returns a word that is not an id as it is.
 pub fn short(id: &str) -> &str {
     const TIME_CHARS: usize = 13;
     match uuid::Uuid::try_parse(id) {
@@ -155,10 +160,12 @@ pub async fn state(client: &Client, thread: &str) -> Result<ThreadStateAnswer, F
     client.get(&path(thread, "state")).await
 }
 
-/// Resolves a participant of a conversation. An id is accepted even if it is not invited.
+/// Resolves a word to the id of a participant of a conversation. A word that matches no participant
+/// is returned as an id if it has only characters that an id may have.
 ///
 /// # Errors
-/// The server is unreachable or refuses, or the name is not unique.
+/// The server is unreachable or refuses, the name matches several participants, or it matches none
+/// and cannot be an id.
 pub async fn participant(client: &Client, thread: &str, word: &str) -> Result<String, Fault> {
     let state = state(client, thread).await?;
     let invited = &state.state.participants.invited;
@@ -179,7 +186,8 @@ pub async fn participant(client: &Client, thread: &str, word: &str) -> Result<St
     }
 }
 
-/// Display names of participants, and colours in the order of invitation.
+/// Display names of a conversation's participants, and their colours, which follow the order of
+/// invitation.
 #[derive(Clone, Debug, Default)]
 pub struct Faces {
     known: BTreeMap<String, (String, usize)>,
@@ -214,8 +222,8 @@ impl Faces {
         }
     }
 
-    /// Parses a participant's id or name at the start of a text, like the server's mentions.
-    /// Returns its id and the remaining text.
+    /// Parses the id or a name of a participant at the start of a text, by the rules of the
+    /// server's mentions. Returns the participant's id and the remaining text.
     ///
     /// # Errors
     /// [`NameError`] if no participant has the name, or several.
@@ -225,7 +233,8 @@ impl Faces {
         mentions::addressed(words, among).map(|(id, rest)| (id.to_string(), rest))
     }
 
-    /// Explains an unclear name, and lists the known ones.
+    /// Explains a name that matches no participant, with all ids, or one that matches several, with
+    /// their ids.
     pub fn explain(&self, unclear: &NameError) -> String {
         let listed = |ids: &mut dyn Iterator<Item = &ParticipantId>| {
             ids.map(ParticipantId::as_str).collect::<Vec<_>>().join(", ")
@@ -242,7 +251,8 @@ impl Faces {
         }
     }
 
-    /// Returns the display name, also of a participant who left.
+    /// Returns the display name of a participant, also of one who left. Returns any other id as it
+    /// is.
     pub fn name<'a>(&'a self, id: &'a str) -> &'a str {
         let left = || self.left.get(id).map_or(id, String::as_str);
         self.known.get(id).map_or_else(left, |(name, _)| name)
@@ -264,7 +274,8 @@ impl Faces {
         }
     }
 
-    /// Returns the width of the longest name, clamped.
+    /// Returns the width of the column for names: that of the longest name, but at least that of
+    /// `moothall` and at most [`NAME_CHARS_MAX`].
     pub fn width(&self) -> usize {
         let names = self.known.values().map(|(name, _)| name).chain(self.left.values());
         names

@@ -27,13 +27,15 @@ pub struct Trails {
 
 #[async_trait]
 impl DeliveryHandler for Trails {
-    /// Repeats are safe: a harvest already in the file is not appended again.
+    /// Says that a delivery may be repeated after a crash: a harvest that is in the file already is
+    /// not appended again.
     fn crash_rule(&self) -> CrashRule {
         CrashRule::Repeats
     }
 
-    /// Appends a harvest to its trail. Returns `Done` if it is in the file or can never be, and
-    /// `Later` if the append should be retried.
+    /// Appends a harvest to its trail. Returns `Done` if the harvest is in the file, and also if it
+    /// never can be: trails are not configured, or the harvest does not exist any more. Returns
+    /// `Later` if the append is to be tried again.
     async fn carry(&self, delivery: &Delivery, _: &DeliveryNotes<'_>) -> Outcome {
         let Some(folder) = self.folder.clone() else {
             return Outcome::Done("trails are not configured".into());
@@ -83,6 +85,7 @@ async fn entry(
     Ok(Some((rhythm.clone(), entry)))
 }
 
+/// Returns the text of the message at this event. `None` if it does not exist any more or is empty.
 async fn text(
     hall: &ResidentHall,
     delivery: &Delivery,
@@ -93,6 +96,7 @@ async fn text(
     Ok(text.filter(|text| !text.is_empty()))
 }
 
+/// Returns the event at this position; `None` if it does not exist any more.
 async fn event(
     hall: &ResidentHall,
     delivery: &Delivery,
@@ -103,18 +107,19 @@ async fn event(
     Ok(page.events.into_iter().find(|recorded| recorded.seq == at))
 }
 
-/// Prefix of marks.
+/// Beginning of the line that marks the end of a harvest.
 const MARK: &str = "<!-- gathering ";
 /// Longest file name without its ending, in bytes. File systems allow 255 at most.
 const FILE_BYTES_MAX: usize = 200;
 
-/// Returns the line that identifies a harvest in its trail. It comes last, so that a partly written
-/// harvest does not count.
+/// Returns the line that marks a harvest in its trail. The line is the last one of the harvest, so
+/// that a partly written harvest does not count as written.
 fn mark(delivery: &Delivery) -> String {
     format!("{MARK}{} {} -->", delivery.stream, delivery.through_seq)
 }
 
-/// Indents lines that look like marks, so that no harvest blocks another.
+/// Indents the lines of a text that look like marks, so that a text cannot pass for the mark of
+/// another harvest and prevent its append.
 fn without_marks(text: &str) -> String {
     let line = |line: &str| {
         let stands_in = if line.starts_with(MARK) { "  " } else { "" };
@@ -152,15 +157,16 @@ fn section(
     out
 }
 
-/// Returns the file name of a rhythm, without special characters.
+/// Returns the file name of a rhythm's trail. Characters other than letters, digits, spaces, `-`
+/// and `_` become `-`.
 fn file_name(rhythm: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '-' };
     let name: String = rhythm.trim().chars().map(safe).collect();
     format!("{}.md", cut(&name, FILE_BYTES_MAX))
 }
 
-/// Appends an entry to a file, unless a line of the file is the mark. After a failed write, cuts
-/// the file to its earlier length.
+/// Appends an entry to a file, unless a line of the file is equal to the mark. Creates the file and
+/// its folder if necessary. After a failed write, cuts the file to its earlier length.
 fn append_once(path: &Path, mark: &str, entry: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

@@ -68,7 +68,7 @@ fn standing(context: &Context, agent: &RegistrationEntry) -> String {
     )
 }
 
-/// Revokes the keys of the named agents after one confirmation. Stops at the first error.
+/// Asks for one confirmation, then revokes the keys of the named agents. Stops at the first error.
 async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
     if confirmation::ask(context, &args.sure, &format!("Revoke the keys of {names}?"))?
@@ -90,7 +90,7 @@ async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Frees the names of the named agents for new registrations, after one confirmation. Stops at the
+/// Asks for one confirmation, then frees the agents' names for new registrations. Stops at the
 /// first error.
 async fn free(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");

@@ -1,5 +1,4 @@
-//! The output of `serve` at its start: addresses, data folder, agents and next steps. Every printed
-//! address works.
+//! The output of `serve` at its start: addresses, data folder, agents and next steps.
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -15,8 +14,8 @@ use crate::paint::{Printer, Style};
 use crate::place::USUAL_BIND;
 use crate::reach::Reach;
 
-/// True if this program lies in the folder in which cargo built it: the reader has the sources, and
-/// may lack an installed program.
+/// True if this program lies in the folder in which cargo built it. Then the user has the sources,
+/// and may not have installed the program.
 fn built_here() -> bool {
     let program = std::env::current_exe().unwrap_or_default();
     program.with_file_name(".cargo-lock").exists()
@@ -45,16 +44,17 @@ impl Doors<'_> {
     /// output may end up in logs.
     ///
     /// # Errors
-    /// Standard output is closed.
+    /// Standard output cannot be written.
     pub fn announce(&self, printer: &Printer) -> Result<(), Fault> {
         let data = std::path::absolute(self.data).unwrap_or_else(|_| self.data.to_owned());
         let here = &self.reach.here;
         let shown = std::io::stdout().is_terminal();
-        // A browser keeps a fragment to itself: neither requests nor logs contain it.
+        // The credential is in the fragment, which a browser does not send, so neither requests nor
+        // logs contain it.
         let page =
             if shown { format!("{here}/#key={}", self.key.reveal()) } else { format!("{here}/") };
         if printer.json {
-            // Programs on this computer may skip TLS, at the address under "here".
+            // Programs on this computer may use the address under "here" without TLS.
             let listening =
                 if self.tls { here.replacen("http:", "https:", 1) } else { here.clone() };
             return printer.object(&json!({
@@ -111,7 +111,7 @@ impl Doors<'_> {
         steps
     }
 
-    /// Returns a warning about a risky but allowed setting.
+    /// Returns a warning if the server listens on another address than loopback without TLS.
     pub fn warning(&self) -> Option<String> {
         let open = !self.address.ip().is_loopback() && !self.tls;
         open.then(|| {

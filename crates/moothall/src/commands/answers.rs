@@ -1,8 +1,9 @@
 //! Waits for the answers to one message, and prints them.
 //!
-//! Waits for each agent that is asked about the message, until the agent answers or passes. Once
-//! the named agents have answered, the voluntary ones get a short extra time. Answers to other
-//! messages, and reactions to answers, are neither printed nor waited for.
+//! Waits for each agent that is asked about the message, until the agent answers or passes. As soon
+//! as only voluntary answers are open and a named agent has answered, they get a short extra time.
+//! Answers to other messages, and reactions to answers, are not awaited. They are printed only at a
+//! terminal, with a mark.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,20 +25,21 @@ use crate::threads::{self, Faces};
 
 /// Interval between checks for pending answers while the stream is silent.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Longest wait for a named agent that takes no turns: it has no turn whose end could be seen.
+/// Longest wait for a named agent that takes no turns, because no end of a turn shows that it will
+/// not answer.
 const READER_WAIT: Duration = Duration::from_secs(30);
 
 /// Longest wait for voluntary answers after the named agents have answered.
 const VOLUNTEERS_WAIT: Duration = Duration::from_secs(2);
 
-/// Pending answers.
+/// Kind of the answers that are still open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
-    /// An answer of a named agent, or a voluntary one while no named agent has answered.
+    /// The answer of a named agent is open, or a voluntary one while no named agent has answered.
     Awaited,
-    /// Voluntary answers only, and at least one named agent has answered.
+    /// Only voluntary answers are open, and at least one named agent has answered.
     Voluntary,
-    /// None.
+    /// No answer is open.
     Nothing,
 }
 
@@ -48,16 +50,18 @@ struct Answers<'a> {
     heard: Vec<Envelope>,
 }
 
-/// Prints the answers to a message until none is pending, or until a person has to answer first;
-/// then prints the outcome.
+/// Prints the answers to a message until none is open, then prints the outcome. Stops with an
+/// error, without the outcome, if an awaited agent waits for a person's answer to a permission
+/// request.
 ///
 /// # Errors
-/// The message was not answered; no server, or its refusal.
+/// The message was not answered, a permission request is open, or the server is unreachable or
+/// refuses.
 pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault> {
     let (client, thread) = (&context.client, said.thread.as_str());
     // Only the trace shows a turn that ends without a reply.
     let mut follow = Follower::new(client, thread, said.seq, EventSelection::Trace);
-    // The message is stored, so wait for a server that restarts now.
+    // The message is stored, so the wait continues if the server restarts now.
     let look = async || about(client, said).await;
     let state = async || threads::state(client, thread).await;
     let first = follow.retry_until_reachable(state).await?;
@@ -141,8 +145,8 @@ async fn about(client: &Client, said: &Envelope) -> Result<TurnList, Fault> {
 }
 
 impl Answers<'_> {
-    /// Returns the kind of the pending answers. Until a named agent has answered, voluntary answers
-    /// are waited for in full.
+    /// Returns the kind of the open answers. Until a named agent has answered, voluntary answers
+    /// count as awaited ones.
     fn rest(&self) -> Rest {
         let is_open = |turn: &TurnEntry| turn.outcome.is_none() && turn.id.is_some();
         let (awaited, voluntary) = match &self.list.pending {
@@ -165,7 +169,8 @@ impl Answers<'_> {
         self.list.turns.iter().any(is_answer)
     }
 
-    /// Prints once each obstacle that an open turn about the message waits for.
+    /// Prints the obstacles that open turns about the message wait for, each text only once.
+    /// `printed` holds the texts so far.
     fn note_waits(&self, printed: &mut BTreeSet<String>) {
         let is_open = |turn: &&TurnEntry| turn.outcome.is_none() && turn.id.is_some();
         let waiting = self.list.turns.iter().filter(is_open).filter(|turn| self.is_own(turn));
@@ -176,7 +181,8 @@ impl Answers<'_> {
         }
     }
 
-    /// Names the agents that may still answer, so that their silence is not taken for an answer.
+    /// Prints the names of the agents that may still answer, so that their silence does not look
+    /// like a pass.
     fn note_rest(&self, faces: &Faces) {
         let may = self.list.pending.iter().flat_map(|pending| &pending.may);
         let names: Vec<_> = may.map(|id| faces.name(id)).collect();
@@ -191,7 +197,7 @@ impl Answers<'_> {
         self.readers().any(|reader| self.heard.iter().all(|heard| heard.from != reader))
     }
 
-    /// Returns the named participants that take no turns: they answer at any time.
+    /// Returns the named participants that take no turns. These may answer at any time.
     fn readers(&self) -> impl Iterator<Item = &str> {
         let named = |id: &String| self.said.to == *id || self.said.meta.mentions.contains(id);
         let turns = self.list.turns.iter();
@@ -206,13 +212,14 @@ impl Answers<'_> {
         goes_back_to(turn, self.said) && turn.why.as_deref() != Some("reaction") && !turn.listens
     }
 
+    /// True if this turn is about the message itself.
     fn asks(&self, turn: &str) -> bool {
         let is_it = |entry: &&TurnEntry| entry.id.as_deref() == Some(turn);
         self.list.turns.iter().find(is_it).is_some_and(|entry| self.is_own(entry))
     }
 
-    /// True if an awaited answer depends on a permission request. A request without a turn blocks
-    /// all turns of its agent.
+    /// True if an awaited answer cannot come before a person answers this permission request. A
+    /// request without a turn blocks all turns of its agent.
     fn are_kept_by(&self, asked: &PendingPermission) -> bool {
         match &asked.turn {
             Some(turn) => self.asks(turn),
@@ -220,8 +227,8 @@ impl Answers<'_> {
         }
     }
 
-    /// True if an open turn of this agent is about the message, or if the server expects an answer
-    /// of it.
+    /// True if an open turn of this agent is about the message, or if the server says that the
+    /// agent must or may still answer.
     fn is_awaited(&self, agent: &str) -> bool {
         let is_open = |turn: &TurnEntry| {
             let is_open = turn.id.is_some() && turn.outcome.is_none();
@@ -232,7 +239,9 @@ impl Answers<'_> {
             || pending.any(|list| list.must.iter().chain(&list.may).any(|id| id == agent))
     }
 
-    /// True if an event answers the message.
+    /// True if an event answers the message. With a turn, the turn has to be about the message. A
+    /// message without a turn has to reply to the message, or be by a named agent that takes no
+    /// turns and reply to nothing.
     fn is_answer(&self, envelope: &Envelope) -> bool {
         let replies_to = envelope.meta.reply_to.as_ref();
         match envelope.meta.turn.as_deref() {
@@ -245,7 +254,8 @@ impl Answers<'_> {
         }
     }
 
-    /// Prints an answer. Other messages are printed with a mark, if the reader watches.
+    /// Prints and stores an answer to the message. With `shows_others`, prints other messages with
+    /// a mark.
     async fn hear(
         &mut self,
         view: &mut View<'_>,

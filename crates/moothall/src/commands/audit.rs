@@ -38,6 +38,7 @@ pub fn run(args: &Audit, printer: &Printer) -> Result<(), Fault> {
     }
 }
 
+/// Prints the anchor of the newest row. Fails if the record has no chain.
 fn head(data: &Path, printer: &Printer) -> Result<(), Fault> {
     let found = moothall_store::audit_head(data).map_err(|error| closed(&error))?;
     let anchor: Anchor = found.ok_or_else(|| unchained(data))?;

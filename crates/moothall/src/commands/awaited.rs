@@ -1,5 +1,5 @@
-//! The rows below the answers that are waited for at a terminal: the agents at work, for how long,
-//! and their words so far. On a pipe there are none.
+//! The live rows that a wait for answers shows at a terminal, below the answers so far: the agents
+//! at work, for how long, and their words so far. Output to a pipe has none.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -27,7 +27,8 @@ pub(super) struct LiveAnswers<'a> {
 }
 
 impl<'a> LiveAnswers<'a> {
-    /// Creates the rows; `None` if standard output cannot be redrawn, or only JSON is asked for.
+    /// Creates the rows. `None` with `--json` or `--quiet`, for a pipe, and for a terminal that
+    /// takes no escape sequences.
     pub(super) fn of(context: &'a Context, state: &ThreadStateAnswer) -> Option<Self> {
         let is_plain = context.printer.json || is_quiet() || chat::wants_plain();
         if is_plain || !std::io::stdout().is_terminal() {
@@ -47,7 +48,7 @@ impl<'a> LiveAnswers<'a> {
         Instant::now() >= self.look_at
     }
 
-    /// Stores the states.
+    /// Stores the new states of the participants. They have to be read again after [`LOOK_EVERY`].
     pub(super) fn update(&mut self, state: &ThreadStateAnswer) {
         self.room.update(state);
         self.states = doing(state);
@@ -59,14 +60,15 @@ impl<'a> LiveAnswers<'a> {
         self.room.delta(delta);
     }
 
-    /// Applies an event: an answer that has come, or a turn that has ended, is not live any more.
+    /// Applies an event. If the event belongs to a turn, the state of that turn is not shown any
+    /// more.
     pub(super) fn hear(&mut self, envelope: &Envelope) {
         self.room.hear(envelope);
         let turn = envelope.meta.turn.as_deref();
         self.states.retain(|one| turn.is_none() || one.turn.as_deref() != turn);
     }
 
-    /// Draws the rows. `is_own` is true for the turns of the message.
+    /// Draws the rows. `is_own` is true for the turns that are about the awaited message.
     pub(super) fn draw(&mut self, is_own: impl Fn(&str) -> bool) {
         let (columns, lines) = screen::size();
         let brush =
@@ -87,7 +89,7 @@ impl<'a> LiveAnswers<'a> {
         screen::write(&self.screen.draw(&[], Live { rows, row, column: 0 }, columns));
     }
 
-    /// Removes the rows, before anything else is printed.
+    /// Removes the rows. Has to be called before anything else is printed.
     pub(super) fn clear(&mut self) {
         screen::write(&self.screen.leave(screen::size().0));
     }
@@ -99,14 +101,14 @@ impl Drop for LiveAnswers<'_> {
     }
 }
 
-/// Returns the participants that do something.
+/// Returns the states of the participants that are at work.
 fn doing(state: &ThreadStateAnswer) -> Vec<OccupationEntry> {
     let all = state.state.participants.invited.iter().filter_map(|entry| entry.doing.clone());
     all.filter(list::is_at_work).collect()
 }
 
-/// Describes the state of a participant: the tool that it uses, for how long, and a mark if it is
-/// not about the message.
+/// Describes the state of a participant: its work, the tool that it uses, the time since it began,
+/// and a mark if its turn is not about the awaited message.
 fn says(one: &OccupationEntry, own: bool, now: Timestamp) -> String {
     let verb = match one.word.as_str() {
         "thinking" | "writing" | "working" if !one.elsewhere => "is ",

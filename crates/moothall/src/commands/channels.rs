@@ -60,7 +60,8 @@ async fn list(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns a bot as a line: channel, agent, name, state, and what it hears.
+/// Returns a bot as a line: channel, agent, name, state, the limit on the messages that it hears in
+/// groups, and the time of the last one.
 fn bot_row(context: &Context, channel: &str, bot: &BotEntry) -> String {
     let name = bot.username.as_ref().map_or_else(String::new, |name| format!("@{name}  "));
     let hears = if bot.private { ", in groups only what is addressed to it" } else { "" };
@@ -73,7 +74,7 @@ fn bot_row(context: &Context, channel: &str, bot: &BotEntry) -> String {
     )
 }
 
-/// Returns a chat as a line: its id, title, state, conversation, agents, and the work with it.
+/// Returns a chat as a line: its id, title, state, conversation, agents, and its traffic.
 fn chat_row(context: &Context, chat: &ChatEntry, currency: &str) -> String {
     let thread = chat.thread.as_ref().map_or_else(String::new, |id| format!(", {id}"));
     let agents = match chat.agents.is_empty() {
@@ -95,8 +96,8 @@ fn chat_row(context: &Context, chat: &ChatEntry, currency: &str) -> String {
     format!("{}  {title}{}", chat.chat, context.printer.paint(style, &facts))
 }
 
-/// Returns the work with a chat: what it is owed, today's turns and their cost, and what was
-/// dropped. Numbers that are zero are left out.
+/// Returns the traffic of a chat: messages on the way, today's turns and their cost, and dropped
+/// messages of unknown people. Numbers that are zero are left out.
 fn work(chat: &ChatEntry, currency: &str) -> String {
     let mut facts = Vec::new();
     if chat.owed > 0 {
@@ -137,7 +138,8 @@ async fn add(context: &Context, args: &NewBotArgs) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Sends the button that makes a bot for an agent, and prints the next tap.
+/// Makes the server send the button by which a person makes a bot for an agent. Prints the accounts
+/// that got it, and the next step.
 async fn offer(context: &Context, args: &OfferedBot) -> Result<(), Fault> {
     let path = format!("/channels/{}/bots/{}/offer", segment(&args.channel), segment(&args.agent));
     let offered: BotOffered = context.client.post(&path, &json!({})).await?;
@@ -155,7 +157,8 @@ async fn offer(context: &Context, args: &OfferedBot) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Reads a token from a file or from standard input. Arguments of programs are visible to others.
+/// Reads a token from a file or from standard input. It is not an argument, because other users see
+/// the arguments of programs.
 fn read_token(args: &NewBotArgs) -> Result<String, Fault> {
     let text = match &args.bot_token_file {
         Some(path) => std::fs::read_to_string(path)
@@ -198,7 +201,8 @@ async fn remove(context: &Context, args: &BotOf) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Prints the links by which an account becomes the caller's.
+/// Prints the links by which an account becomes the caller's, or, without links, the line to send
+/// to a bot.
 async fn pair(context: &Context, args: &NewPairing) -> Result<(), Fault> {
     let request = PairingRequest { scopes: (!args.scope.is_empty()).then(|| args.scope.clone()) };
     let path = format!("/channels/{}/pairings", segment(&args.channel));
@@ -226,6 +230,7 @@ async fn pair(context: &Context, args: &NewPairing) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Prints the accounts that are paired with people, each with its rights and its last use.
 async fn pairings(context: &Context) -> Result<(), Fault> {
     let list: PairingList = context.client.get("/pairings").await?;
     if context.printer.json {
@@ -247,6 +252,7 @@ async fn pairings(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Starts the stopped bots of a channel again, and prints if any had stopped.
 async fn resume(context: &Context, channel: &str) -> Result<(), Fault> {
     let path = format!("/channels/{}/resume", segment(channel));
     let resumed: ChannelResumed = context.client.post(&path, &json!({})).await?;
@@ -261,6 +267,7 @@ async fn resume(context: &Context, channel: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Ends the pairing of an account, which then acts as a person no more.
 async fn unpair(context: &Context, args: &Account) -> Result<(), Fault> {
     let path = format!("/pairings/{}", segment(&args.account));
     let ended: PairingEnded = context.client.delete(&path).await?;
@@ -271,7 +278,7 @@ async fn unpair(context: &Context, args: &Account) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Binds a conversation to a chat, or ends that.
+/// Binds a conversation to a chat, or unbinds it. `control` is `bind` or `unbind`.
 async fn bind(context: &Context, args: &Binding, control: &str) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let mut content = Map::from_iter([(control.to_owned(), json!(args.chat))]);

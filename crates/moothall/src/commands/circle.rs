@@ -1,4 +1,4 @@
-//! Words for gatherings: describes their events, for every command that shows events. Pure.
+//! State and words of gatherings, for every command that shows events.
 
 use jiff::{SignedDuration, Timestamp};
 use moothall_kernel::policy::PolicyName;
@@ -17,7 +17,7 @@ pub struct Circle {
     members: Vec<GatheringMember>,
     plan: GatheringRules,
     hold: Option<Hold>,
-    /// Id of the harvester, once the harvest is requested.
+    /// Id of the harvester while the harvest is awaited.
     harvests: Option<String>,
 }
 
@@ -68,8 +68,8 @@ pub fn step(envelope: &Envelope) -> Option<GatheringStep> {
         .flatten()
 }
 
-/// True if all members are shown an event of a gathering. Beats, and steps that the next event
-/// repeats, are not shown.
+/// True if an event of a gathering is shown to all its members. Beats and the harvest's step are
+/// not. The release of the piece is shown only if the holder gave no last word in time or left.
 pub fn is_shown(envelope: &Envelope) -> bool {
     step(envelope).is_some_and(|step| match step {
         GatheringStep::Opened { .. }
@@ -271,7 +271,8 @@ impl Circle {
         }
     }
 
-    /// Returns the current call to act, for a participant who joins during their own turn.
+    /// Returns the call to act that is open now, for a participant whose chat begins during their
+    /// own turn.
     pub fn call_now(&self, me: &str) -> Option<String> {
         if self.harvests.as_deref() == Some(me) {
             return Some(HARVEST.into());
@@ -285,6 +286,7 @@ impl Circle {
         self.call(&step, me)
     }
 
+    /// Returns the call to the holder of the piece, with the current beat.
     fn turn_began(&self) -> String {
         let beat = self.hold.as_ref().map_or(0, |hold| hold.beat);
         format!(
@@ -294,7 +296,8 @@ impl Circle {
         )
     }
 
-    /// Returns the announcement of a beat, for the holder only.
+    /// Returns the announcement of a beat to the holder of the piece. `None` for other
+    /// participants, and for the last beat, which the request for a last word follows.
     pub fn beat_of(&self, step: &GatheringStep, me: &str) -> Option<String> {
         let GatheringStep::Beat { number } = step else { return None };
         let mine = self.hold.as_ref().is_some_and(|hold| hold.holder == me);
@@ -309,7 +312,8 @@ impl Circle {
             || self.harvests.as_deref() == Some(me)
     }
 
-    /// Returns the status line about the talking piece, or about the harvest.
+    /// Returns the status line about the harvest if it is awaited, otherwise about the talking
+    /// piece.
     pub fn standing(&self, me: &str, now: Timestamp) -> Option<String> {
         if let Some(harvester) = &self.harvests {
             return Some(match harvester == me {

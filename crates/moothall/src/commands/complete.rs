@@ -55,7 +55,8 @@ pub async fn run(global: &Global, args: &Complete, printer: &Printer) -> Result<
     fitting.take(OFFERED_MAX).try_for_each(|name| printer.line(name))
 }
 
-/// Finds the argument that follows these words. Everything up to the program's own name, such as
+/// Finds the argument that follows these words, and returns the kind of its names. `None` if the
+/// argument takes no name that the server knows. Everything up to the program's own name, such as
 /// another command of a pipe, is ignored.
 fn typed(words: &[String]) -> Option<TypedLine> {
     let own = words
@@ -136,8 +137,8 @@ fn plain(word: &str) -> String {
     meant
 }
 
-/// Asks the server for all names of the wanted kind. Options of the typed line override this
-/// program's own. Returns `None` on any error.
+/// Asks the server for all names of the wanted kind. Options in the typed line override the options
+/// of this process. Returns `None` on any error.
 async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
     let option = |name: &str| typed.options.get(name).cloned();
     let global = Global {
@@ -162,7 +163,8 @@ async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
     }
 }
 
-/// Returns names of conversations, the newest first; an id instead of a name that several share.
+/// Returns `-`, and then the names of all conversations, the one with the newest event first. An id
+/// stands in place of a name that several conversations share, or that begins with `-`.
 async fn conversations(client: &Client) -> Option<Vec<String>> {
     let mut threads = threads::all(client).await.ok()?;
     threads.sort_by(|a, b| b.updated_at.cmp(&a.updated_at));

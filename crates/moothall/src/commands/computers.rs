@@ -15,7 +15,7 @@ use crate::client::segment;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
 
-/// Beginning of a line that is a secret.
+/// Beginning of an invitation, which is a secret.
 const SECRET: &str = "moothall-join-";
 
 pub async fn run(context: &Context, args: &Computers) -> Result<(), Fault> {
@@ -28,7 +28,8 @@ pub async fn run(context: &Context, args: &Computers) -> Result<(), Fault> {
     }
 }
 
-/// Prints this computer and those that are paired with it.
+/// Prints this computer and the computers that are paired with it, each with its remedy if it needs
+/// one.
 async fn list(context: &Context) -> Result<(), Fault> {
     let list: ComputerList = context.client.get("/computers").await?;
     if context.printer.json {
@@ -40,7 +41,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
     let mut told = None;
     for computer in &list.computers {
         context.printer.line(&row(context, computer))?;
-        // All have one cure while the computers are off.
+        // While the computers are off, all have the same remedy, which is printed only once.
         let cure = computer.cure.as_ref().filter(|cure| told.replace(*cure) != Some(*cure));
         cure.into_iter().for_each(|cure| note(cure));
     }
@@ -51,7 +52,8 @@ async fn list(context: &Context) -> Result<(), Fault> {
 }
 
 /// Returns a computer as a line: its name, state, version, the time at which it was last seen, its
-/// sessions, and what is owed each way.
+/// sessions, and the numbers of rows that are owed. For this computer, only its name, state and
+/// sessions.
 fn row(context: &Context, computer: &ComputerEntry) -> String {
     let name = context.printer.paint(Style::Bold, &computer.name);
     let style = if computer.cure.is_some() { Style::Bold } else { Style::Dim };
@@ -76,7 +78,8 @@ fn row(context: &Context, computer: &ComputerEntry) -> String {
     format!("{name}  {}", context.printer.paint(style, &facts))
 }
 
-/// Returns what this computer and another owe each other. Numbers that are zero are left out.
+/// Returns the numbers of rows that this computer and another one still owe each other. Numbers
+/// that are zero are left out.
 pub fn owed(computer: &ComputerEntry) -> String {
     let to = Some(computer.owed_to).map(|number| (number, "to"));
     let by = computer.owed_by.map(|number| (number, "by"));
@@ -84,6 +87,7 @@ pub fn owed(computer: &ComputerEntry) -> String {
     owed.map(|(number, way)| format!(", {} owed {way} it", counted(number, "row"))).collect()
 }
 
+/// Puts the computers on again after a restore, and prints if they were off.
 async fn resume(context: &Context) -> Result<(), Fault> {
     let resumed: ComputersResumed = context.client.post("/computers/resume", &json!({})).await?;
     if context.printer.json {
@@ -93,6 +97,7 @@ async fn resume(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Opens an invitation for another computer, and prints its secret line.
 async fn invite(context: &Context, args: &OwnComputer) -> Result<(), Fault> {
     let OwnComputer { name, redis, up } = args.clone();
     let body = ComputerInvitation { name, redis, up };
@@ -106,6 +111,8 @@ async fn invite(context: &Context, args: &OwnComputer) -> Result<(), Fault> {
     context.printer.line(&invited.line)
 }
 
+/// Uses the line that another computer printed. Prints the answer that the other computer needs,
+/// unless both are paired now.
 async fn join(context: &Context, args: &JoinedLine) -> Result<(), Fault> {
     let OwnComputer { name, redis, up } = args.own.clone();
     let body = ComputerJoin { line: line_of(&args.line)?, name, redis, up };
@@ -128,7 +135,8 @@ async fn join(context: &Context, args: &JoinedLine) -> Result<(), Fault> {
     }
 }
 
-/// Returns the line of the arguments, or the first one of standard input.
+/// Returns the line that the argument gives, or, for `-`, the first line of standard input. Refuses
+/// an invitation as an argument, because other programs see arguments.
 fn line_of(given: &str) -> Result<String, Fault> {
     if given.starts_with(SECRET) {
         return Err(Fault::new(
@@ -153,6 +161,7 @@ fn line_of(given: &str) -> Result<String, Fault> {
     }
 }
 
+/// Forgets another computer after a confirmation.
 async fn forget(context: &Context, args: &ForgottenComputer) -> Result<(), Fault> {
     let question = format!("Forget {}? Its key is deleted here.", args.name);
     if confirmation::ask(context, &args.sure, &question)?.is_rehearsal() {

@@ -25,8 +25,8 @@ fn schema(printer: &Printer) -> Result<(), Fault> {
     printer.line(&format!("{:#}", config::schema()))
 }
 
-/// Checks the configuration and the users that it names. Prints the result and, for each key that
-/// is set, if a change needs a restart of the server.
+/// Checks the configuration and the users that it names, without running its commands. Prints the
+/// result. For each key that is set, prints if a change of it needs a restart of the server.
 fn check(file: &ConfigFile, printer: &Printer) -> Result<(), Fault> {
     let mut config = Config::inspect(file.config.as_deref(), &config::environment())?;
     for warning in accounts::check(&config)? {
@@ -53,7 +53,8 @@ fn check(file: &ConfigFile, printer: &Printer) -> Result<(), Fault> {
     set.iter().try_for_each(|setting| printer.line(&taken_over(&setting.key, printer)))
 }
 
-/// Returns the line about when a running server applies a key.
+/// Returns the line that says if a running server applies a change of this key at a reload, or
+/// needs a restart.
 fn taken_over(key: &str, printer: &Printer) -> String {
     let (style, when) = if needs_restart(key) {
         (Style::Warn, "needs a restart")
@@ -63,6 +64,7 @@ fn taken_over(key: &str, printer: &Printer) -> String {
     format!("    {}  {}", printer.paint(Style::Plain, key), printer.paint(style, when))
 }
 
+/// Prints the keys that are set, with `origin` each with its place.
 fn show(file: &ConfigFile, origin: bool, printer: &Printer) -> Result<(), Fault> {
     let settings = config::settings(file.config.as_deref(), &config::environment())?;
     if printer.json {

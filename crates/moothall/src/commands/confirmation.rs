@@ -1,5 +1,5 @@
-//! Confirmation of commands that cannot be undone: asks the person at the terminal, unless `--yes`
-//! is given.
+//! Confirmation of commands that cannot be undone: asks the person at the terminal. `--yes`, and a
+//! caller that is a program, count as a confirmation.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -11,13 +11,14 @@ use crate::cli::Confirmation;
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
 
-/// An answer to a confirmation. It must be looked at: a rehearsal changes nothing.
+/// Result of a confirmation. The caller must look at it, because after a rehearsal it must change
+/// nothing.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consent {
     /// The action is to be taken.
     Given,
-    /// The action was only printed.
+    /// The action was only printed, and must not be taken.
     Rehearsal,
 }
 
@@ -28,11 +29,12 @@ impl Consent {
     }
 }
 
-/// Asks the person to confirm the action. Does not ask with `--yes`, nor in a program, which cannot
-/// answer. With `--dry-run`, prints the action instead.
+/// Asks the person to confirm the action. Returns [`Consent::Given`] without a question with
+/// `--yes` or `--json`, or if standard input or standard error is not a terminal. With `--dry-run`,
+/// only prints the action.
 ///
 /// # Errors
-/// The person declined; nothing was done.
+/// The person declined, or the terminal cannot be written or read. Nothing was done.
 pub fn ask(context: &Context, sure: &Confirmation, what: &str) -> Result<Consent, Fault> {
     if sure.dry_run {
         return rehearse(context, what).map(|()| Consent::Rehearsal);

@@ -60,8 +60,7 @@ fn change(key: &str, value: &Value) -> String {
     }
 }
 
-/// Describes an invitation: the participant, its nickname, the session or client behind it, and its
-/// model.
+/// Describes an invitation: the participant, its nickname, its session or client, and its model.
 fn invite(value: &Value) -> String {
     let profile = value.get("profile").and_then(Value::as_object).cloned().unwrap_or_default();
     let text = |key: &str| profile.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -103,6 +102,7 @@ fn switched(value: &Value) -> &'static str {
     if is_on(value) { "on" } else { "off" }
 }
 
+/// Lists the keys and values of an object. Anything else is shown as names.
 fn settings(value: &Value) -> String {
     let rows = |map: &Map<String, Value>| {
         map.iter()

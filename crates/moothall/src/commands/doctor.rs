@@ -47,7 +47,7 @@ pub const FILES_MIN: u64 = 1024;
 const TMUX_MIN: (u32, u32) = (3, 2);
 /// Earliest plausible clock, in seconds since the epoch: 2026-01-01.
 const CLOCK_SECONDS_MIN: u64 = 1_767_225_600;
-/// Name of the check that local mode depends on.
+/// Name of the check for local mode, which needs a system that tells the user of each connection.
 const OWNER: &str = "users";
 /// Time limit for a server's answer.
 const PING_WITHIN: Duration = Duration::from_secs(2);
@@ -62,7 +62,7 @@ enum Verdict {
     Fail,
 }
 
-/// A check's result, and the fix for it.
+/// Result of a check, and the fix for a problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     check: &'static str,
@@ -80,7 +80,7 @@ impl Finding {
         Self { check, verdict, found: found.into(), fix: None, repair: None }
     }
 
-    /// Adds a repair, which is also the fix.
+    /// Adds a repair that `--fix` can make. Its text is also the fix.
     fn repair(self, repair: Repair) -> Self {
         Self { fix: Some(repair.to_string()), repair: Some(repair), ..self }
     }
@@ -97,8 +97,9 @@ struct Report {
     checks: Vec<Finding>,
 }
 
-/// Runs all checks and prints them. Checks a server only if `--server` names it. Returns an error
-/// if a check failed; warnings do not count.
+/// Runs all checks and prints them. Checks a running server only if `--server` or its variable
+/// names it. With `--fix`, makes the repairs; with `--bundle`, writes the file. Returns an error if
+/// a check has failed and was not repaired; warnings do not count.
 pub async fn run(args: &Doctor, global: &Global, printer: &Printer) -> Result<(), Fault> {
     let mut checks = examine(args).await;
     let server = global.server.as_deref().filter(|server| !server.is_empty());
@@ -156,7 +157,8 @@ fn print(printer: &Printer, finding: &Finding) -> Result<(), Fault> {
 /// that need it.
 async fn examine(args: &Doctor) -> Vec<Finding> {
     let mut findings = vec![version(), sqlite(), clock(), files()];
-    // Only `--ping` needs the keys themselves.
+    // Only `--ping` needs the values of keys, which commands of the configuration may give. `look`
+    // runs no such command.
     let settings = if args.ping { settle } else { look };
     match settings(&args.place, &config::environment()) {
         Err(fault) => {
@@ -183,8 +185,8 @@ async fn examine(args: &Doctor) -> Vec<Finding> {
     findings
 }
 
-/// Returns the finding about the file, and the configuration's warnings. Fails if this process may
-/// not run sessions as the configured user.
+/// Returns the finding about the file, and one for each warning of the configuration. If this
+/// process may not run sessions as the user of `[sessions]`, returns only that failure.
 fn configuration(config: &Config) -> Vec<Finding> {
     let found = match &config.file {
         Some(file) => format!(
@@ -224,6 +226,7 @@ fn configuration(config: &Config) -> Vec<Finding> {
     std::iter::once(finding(Verdict::Ok, &found)).chain(warnings).collect()
 }
 
+/// Returns this program's version, commit, linkage and path. This check cannot fail.
 fn version() -> Finding {
     let commit =
         option_env!("MOOTHALL_COMMIT").map_or_else(String::new, |commit| format!(" ({commit})"));
@@ -236,6 +239,7 @@ fn version() -> Finding {
     )
 }
 
+/// Checks the version of SQLite, and fails if it is older than [`SQLITE_MIN`].
 fn sqlite() -> Finding {
     let version = moothall_store::sqlite_version();
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
@@ -248,7 +252,7 @@ fn sqlite() -> Finding {
     }
 }
 
-/// Fails if the clock is before [`CLOCK_SECONDS_MIN`].
+/// Checks the clock, and fails if it is before [`CLOCK_SECONDS_MIN`].
 fn clock() -> Finding {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -266,7 +270,7 @@ fn clock() -> Finding {
     )
 }
 
-/// Warns if this process may open too few files.
+/// Checks the limit of open files, and warns if it is below [`FILES_MIN`].
 fn files() -> Finding {
     match getrlimit(Resource::RLIMIT_NOFILE) {
         Ok((soft, _)) if soft < FILES_MIN => {
@@ -323,7 +327,7 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
 }
 
 /// Checks the data folder. If it does not exist yet, checks its nearest existing ancestor, without
-/// the checks of owner, permissions and log.
+/// the checks of permissions, owner, log and credential.
 fn data_folder(folder: &Path) -> Vec<Finding> {
     let Some(existing) = folder
         .ancestors()
@@ -376,7 +380,7 @@ fn writable(folder: &Path, existing: &Path) -> Finding {
     }
 }
 
-/// Checks the free space of a folder's disk; `None` if it is unknown.
+/// Checks the free space of a folder's disk. `None` if the system does not tell it.
 fn free_space(folder: &Path) -> Option<Finding> {
     let free = gauges::free_bytes(folder)?;
     let found = format!("{} MiB free", free >> 20);
@@ -390,7 +394,8 @@ fn free_space(folder: &Path) -> Option<Finding> {
     })
 }
 
-/// Warns of remote file systems: the write-ahead log needs shared memory, which they lack.
+/// Warns of a remote file system, because the write-ahead log needs locks and shared memory, which
+/// may not work there.
 #[cfg(target_os = "linux")]
 fn file_system(folder: &Path) -> Option<Finding> {
     use nix::sys::statfs;
@@ -417,8 +422,8 @@ fn file_system(_: &Path) -> Option<Finding> {
     None
 }
 
-/// Checks the premise of local mode: the system can tell which user a request is from. `None` if
-/// the configuration does without it.
+/// Checks the premise of local mode: the system can tell the user of each request. `None` in token
+/// mode and with `other_users`, which do not need that.
 fn owner(settled: &StartupSettings) -> Option<Finding> {
     let server = &settled.config.server;
     if settled.mode == Mode::Token || server.other_users {
@@ -440,7 +445,8 @@ fn owner(settled: &StartupSettings) -> Option<Finding> {
     })
 }
 
-/// Checks that a Moothall server answers on the address, or that the address is free.
+/// Checks the listen address. It is fine if a Moothall server answers there, or if the address is
+/// free.
 async fn address(bind: SocketAddr) -> Finding {
     if bind.port() != 0
         && let Ok(client) = Client::new(&here(bind), None)

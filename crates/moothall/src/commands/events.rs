@@ -23,8 +23,8 @@ pub enum EventSelection {
 }
 
 impl EventSelection {
-    /// Returns further query parameters, each with its `&`. `as` selects the caller's own view of
-    /// the conversation.
+    /// Returns the query parameters of the selection, each after a `&`. `as` selects the caller's
+    /// own view of the conversation.
     fn query(self, client: &Client) -> String {
         match self {
             EventSelection::Conversation => {
@@ -35,10 +35,11 @@ impl EventSelection {
     }
 }
 
-/// Events per request: even 100 of the longest events fit into little memory.
+/// Events per request. Even 100 of the longest events need little memory.
 const PAGE: usize = 100;
 
-/// Returns the events after a position that pass the filter. Other events are dropped page by page.
+/// Returns all events after a position that pass the filter. Reads page by page, and drops the
+/// other events of each page at once.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -81,7 +82,7 @@ pub async fn page(
         .await
 }
 
-/// Returns the first page of the events since a moment, given in RFC 3339.
+/// Returns the first events since a moment, at most [`PAGE`]. The moment is in RFC 3339.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -95,8 +96,8 @@ pub async fn since(
     client.get(&format!("{}?{query}", threads::path(thread, "events"))).await
 }
 
-/// Returns the last `count` events that pass the filter. Reads from the end, so that a long
-/// conversation costs no more than a short one.
+/// Returns the last `count` events that pass the filter. `head` is the position of the newest
+/// event. Reads from the end, so that a long conversation takes no longer than a short one.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -142,7 +143,8 @@ pub enum FollowItem {
 }
 
 impl<'a> Follower<'a> {
-    /// Follows the conversation after a position; stored events come first.
+    /// Follows the conversation from a position on. The stored events after it come first, then the
+    /// new ones.
     pub fn new(client: &'a Client, thread: &str, position: u64, wanted: EventSelection) -> Self {
         let path = format!(
             "{}?{}",
@@ -205,8 +207,8 @@ fn parse(frame: &Frame) -> Result<Envelope, Fault> {
     })
 }
 
-/// Retries a request until the server is reachable. `away` outlives cancelled calls, so that an
-/// outage is announced once.
+/// Retries a request until the server is reachable. Prints one note for each outage: `away` is true
+/// during an outage that was noted, also after a cancelled call.
 async fn retry_until_reachable<T>(
     away: &mut bool,
     ask: impl AsyncFn() -> Result<T, Fault>,

@@ -45,7 +45,8 @@ async fn start(context: &Context, args: &GatherStart) -> Result<(), Fault> {
     if args.wait { wait(context, &begun.id).await } else { Ok(()) }
 }
 
-/// Follows a gathering until it is closed, and prints its harvest.
+/// Follows a gathering until it is closed, archived or deleted, and prints its harvest. Fails
+/// without a harvest.
 async fn wait(context: &Context, id: &str) -> Result<(), Fault> {
     let mut follow = Follower::new(&context.client, id, 0, EventSelection::Conversation);
     let mut heard = GatheringProgress::default();
@@ -69,13 +70,14 @@ async fn wait(context: &Context, id: &str) -> Result<(), Fault> {
 #[derive(Default)]
 struct GatheringProgress {
     circle: Circle,
-    /// Message of an agent's latest failure.
+    /// Message of the latest failure of an agent; during the harvest, only of a failure since its
+    /// beginning.
     failed: Option<String>,
     is_over: bool,
 }
 
 impl GatheringProgress {
-    /// Applies an event; returns words to print beside the harvest.
+    /// Applies an event. Returns the words to print about it while the gathering goes on.
     fn take(&mut self, envelope: &Envelope) -> Option<String> {
         if let Some(fault) = &envelope.meta.error {
             self.failed = Some(fault.message.clone());
@@ -114,6 +116,7 @@ impl GatheringProgress {
     }
 }
 
+/// Prints the gatherings, each as a line with its state.
 async fn list(context: &Context) -> Result<(), Fault> {
     let list: GatheringList = context.client.get("/gatherings").await?;
     if context.printer.json {
@@ -149,7 +152,8 @@ fn standing(answer: &GatheringAnswer) -> String {
     format!("{}{holder}{stopped}", phase(answer))
 }
 
-/// Describes the phase: its round, or at the close the member that writes the harvest.
+/// Describes the phase of a gathering: its round, or, in the phase `close`, the member that writes
+/// the harvest.
 fn phase(answer: &GatheringAnswer) -> String {
     match answer.phase.as_deref() {
         Some("close") | None => {
@@ -182,7 +186,7 @@ async fn show(context: &Context, args: &Thread) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the details of a gathering, with a label per line.
+/// Returns the details of a gathering, each with a label. Leaves out empty details.
 fn details(answer: &GatheringAnswer, now: Timestamp) -> Vec<(&'static str, String)> {
     let mut lines = vec![
         ("question", answer.opening_question.clone()),
@@ -213,7 +217,8 @@ fn details(answer: &GatheringAnswer, now: Timestamp) -> Vec<(&'static str, Strin
     lines
 }
 
-/// Describes the holder, the start of the turn, and the next beat.
+/// Describes the holder of the piece, the start of their turn, and the time of the next beat or of
+/// the end of the last word. `None` without a holder.
 fn piece(answer: &GatheringAnswer, now: Timestamp) -> Option<String> {
     let holder = answer.holder.as_ref()?;
     let since =

@@ -18,7 +18,7 @@ use crate::hints::{quoted, repeated};
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// Maximum column width; longer text shifts the rest of its line.
+/// Maximum width of a column. A longer text pushes the rest of its line to the right.
 const COLUMN_MAX: usize = 48;
 /// Name of the scope that all conversations share.
 const WHOLE_SERVER: &str = "(whole server)";
@@ -77,15 +77,16 @@ fn style(guard: &GuardEntry) -> Style {
     }
 }
 
-/// Returns the conversation, the guard, its state, and the command that lifts it.
+/// Returns the cells of a guard's row: the conversation, the guard, its state, and the command that
+/// lifts it.
 fn cells(guard: &GuardEntry, currency: &str) -> [String; 4] {
     let name = guard.name.clone().unwrap_or_else(|| WHOLE_SERVER.to_owned());
     let lift = repeated(&lifted_by(guard)).into_owned();
     [name, guard.says.clone(), state(guard, currency), lift]
 }
 
-/// Describes a guard's state: the used and reserved part of its limit or, without numbers, its name
-/// and the start of a hold.
+/// Describes a guard's state: the used and the reserved part of its limit. Without numbers, the
+/// name of the state, and the start of a hold.
 fn state(guard: &GuardEntry, currency: &str) -> String {
     let is_money = guard.measure.as_deref() == Some("cost_micros");
     let (Some(count), Some(limit)) = (guard.count, guard.limit) else {
@@ -113,8 +114,8 @@ fn at(time: &str) -> String {
     day_and_time(time).unwrap_or_else(|| time.to_owned())
 }
 
-/// Returns a command that can be pasted into a shell, or the time at which the guard ends; empty if
-/// the server names no remedy.
+/// Returns the command for a shell that lifts the guard, or words that say that it ends by itself,
+/// with the time if it is known. Empty if the server names no remedy.
 fn lifted_by(guard: &GuardEntry) -> String {
     let Some(lift) = &guard.lift else { return String::new() };
     match (lift.by.as_str(), guard.thread.as_deref().map(threads::short)) {
@@ -133,7 +134,8 @@ fn slash(thread: &str, lift: &GuardLift) -> String {
     format!("moothall command {thread} {}", lift.command.as_deref().unwrap_or_default())
 }
 
-/// Returns the command that raises a budget by half of its limit, or by the missing amount.
+/// Returns the command that raises a budget by half of its limit, or by the missing amount if the
+/// limit is not known.
 fn raise(guard: &GuardEntry) -> String {
     let half = guard.limit.map_or_else(|| guard.missing.unwrap_or_default(), |limit| limit / 2);
     let mut command = "moothall budget raise".to_owned();

@@ -44,7 +44,7 @@ const ERROR: &str = "error";
 /// Prints the overview for `moothall` without a command.
 ///
 /// # Errors
-/// Standard output is closed.
+/// Standard output cannot be written.
 pub fn overview() -> Result<(), Fault> {
     print(&mut cli::command(), false)
 }
@@ -79,7 +79,7 @@ pub fn run(args: &Help, printer: &Printer) -> Result<(), Fault> {
     print(found, true)
 }
 
-/// Prints the meaning of an error code, and its cure. Without a code, lists all codes.
+/// Prints the meaning of an error code. Without a code, lists all codes.
 fn error(words: &[String], printer: &Printer) -> Result<(), Fault> {
     let Some(code) = words.first() else {
         let codes: Vec<&str> = error_codes().map(|(code, _)| code).collect();
@@ -109,6 +109,7 @@ fn print(command: &mut clap::Command, long: bool) -> Result<(), Fault> {
     printed.map_err(|error| output_fault(&error))
 }
 
+/// Returns the error for a help topic that does not exist, with the nearest one or with all.
 fn unknown(word: &str, known: &[String]) -> Fault {
     let topics = TOPICS.iter().map(|(name, _)| *name).chain([EXIT_CODES, ERROR]);
     let all: Vec<&str> = known.iter().map(String::as_str).chain(topics).collect();
@@ -119,6 +120,7 @@ fn unknown(word: &str, known: &[String]) -> Fault {
     }
 }
 
+/// Prints the completion script for a shell.
 pub fn completions(args: &Completions, printer: &Printer) -> Result<(), Fault> {
     let shell = match args.shell {
         Shell::Bash => Kind::Bash,
@@ -135,7 +137,7 @@ pub fn completions(args: &Completions, printer: &Printer) -> Result<(), Fault> {
     io::Write::write_all(&mut io::stdout(), text.as_bytes()).map_err(|error| output_fault(&error))
 }
 
-/// Adds completion of server-side names to a script.
+/// Adds the completion of names that only the server knows to a completion script.
 fn knowing(shell: Shell, script: &str) -> String {
     match shell {
         Shell::Bash => format!("{script}{}", include_str!("completions/known.bash")),
@@ -151,7 +153,8 @@ fn knowing(shell: Shell, script: &str) -> String {
     }
 }
 
-/// Replaces the candidates of a position by the server's, if there are any.
+/// Adds code to the script for PowerShell that replaces the candidates for a word by the server's,
+/// if the server has any.
 fn powershell(script: &str) -> String {
     let known = include_str!("completions/known.ps1");
     let (before, rest) = script.split_once("    $completions.Where{").unwrap_or((script, ""));
@@ -179,7 +182,8 @@ pub fn man(args: &Man, printer: &Printer) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes the page of a command and of its subcommands; returns the number of pages.
+/// Writes the page of a command and the pages of its subcommands, without hidden ones. Returns the
+/// number of pages.
 fn pages(command: &clap::Command, folder: &Path) -> io::Result<usize> {
     if command.is_hide_set() {
         return Ok(0);

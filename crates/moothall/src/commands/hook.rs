@@ -27,8 +27,8 @@ pub fn run(args: &Hook) {
     }
 }
 
-/// Returns the event's data: the last argument, or standard input. Reads all input, so that the
-/// program's writes never block.
+/// Returns the data of the event: the argument if there is one, otherwise standard input. Reads all
+/// input, so that the program's writes never block.
 fn event_data(argument: Option<&OsStr>) -> Vec<u8> {
     let mut said = Vec::new();
     if let Some(argument) = argument {

@@ -30,8 +30,8 @@ impl Default for Choices {
     }
 }
 
-/// Writes the configuration file, or prints it with `--dry-run`. Asks questions only at a terminal,
-/// without `--defaults` and `--json`.
+/// Writes the configuration file; with `--dry-run`, only prints it. Asks questions only at a
+/// terminal, and neither with `--defaults` nor with `--json`.
 pub fn run(args: &Init, printer: &Printer) -> Result<(), Fault> {
     let variables = config::environment();
     let asked = !args.defaults
@@ -57,7 +57,8 @@ pub fn run(args: &Init, printer: &Printer) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Asks on standard error; an empty line takes the default in brackets.
+/// Asks for the choices on standard error. An empty answer takes the default, which the question
+/// shows in brackets.
 fn ask(answers: &mut impl BufRead) -> Result<Choices, Fault> {
     let others = answer(
         answers,
@@ -78,6 +79,8 @@ fn ask(answers: &mut impl BufRead) -> Result<Choices, Fault> {
     })
 }
 
+/// Asks one question, and returns the answer without space around it. Fails at the end of the
+/// input.
 fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
     let fault = |error: std::io::Error| Fault::io("cannot ask", &error);
     write!(std::io::stderr(), "{question} ").map_err(fault)?;
@@ -89,8 +92,8 @@ fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
     }
 }
 
-/// Returns the file: the choices as settings, and the found agents as comments, because they are
-/// offered even without a line.
+/// Returns the text of the file: the choices as settings, and the found agents as comments, because
+/// the server offers these without a section of their own.
 fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String {
     let mode = moothall_engine::access::Mode::from(choices.mode);
     let mut text = format!(
@@ -141,7 +144,7 @@ const fn settings_of(template: Template) -> &'static str {
     }
 }
 
-/// Creates a file; never overwrites one.
+/// Creates the file. Fails if it exists already.
 fn write(file: &Path, text: &str) -> Result<(), Fault> {
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
     opened.and_then(|mut open| open.write_all(text.as_bytes())).map_err(|error| {

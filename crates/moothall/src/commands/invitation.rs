@@ -26,7 +26,8 @@ pub async fn run(context: &Context, command: &Invitation, others: &[String]) -> 
 }
 
 /// Creates an invitation and prints its link, with a QR code on a terminal. `others` are the
-/// server's addresses for other computers, one of which replaces a loopback address in the link.
+/// server's addresses for other computers. The first replaces a loopback address in the link,
+/// unless `--url` names another.
 async fn create(context: &Context, args: &NewInvitation, others: &[String]) -> Result<(), Fault> {
     let path = match &args.thread {
         Some(word) => threads::path(&threads::resolve(&context.client, word).await?, "invitations"),
@@ -115,7 +116,8 @@ async fn revoke(context: &Context, args: &InvitationId) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the server's address for the invited side.
+/// Returns the address for the link: `named`, or the first of `others` if `used` is a loopback
+/// address, or else `used`.
 pub fn outside(used: &str, named: Option<&str>, others: &[String]) -> String {
     let known = others.first().filter(|_| is_loopback(used)).map(String::as_str);
     named.or(known).unwrap_or(used).to_owned()

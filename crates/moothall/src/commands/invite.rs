@@ -34,7 +34,8 @@ pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
     }
 }
 
-/// Removes a participant from a conversation. Its earlier absence is not an error.
+/// Removes a participant from a conversation. The removal of one that has left already is not an
+/// error, but that of an id that never took part is.
 pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let id = threads::participant(&context.client, &thread, &args.id).await?;
@@ -65,8 +66,8 @@ pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Reports the success of a removal that happened earlier. For an id that never took part, which
-/// may be mistyped, the server's error stays.
+/// Reports success if the participant has left already. For an id that never took part, which may
+/// be mistyped, returns the server's error, `fault`.
 async fn has_left(context: &Context, thread: &str, id: &str, fault: Fault) -> Result<(), Fault> {
     let state = threads::state(&context.client, thread).await?;
     if !state.state.participants.left.iter().any(|entry| entry.id == id) {
@@ -89,7 +90,7 @@ pub async fn invite(
     control(client, thread, json!({"invite": {"participant_id": id, "profile": profile}})).await
 }
 
-/// Sends a control event in the name of the client's user.
+/// Sends a control event as the participant that the client's credential names.
 async fn control(
     client: &Client,
     thread: &str,
@@ -104,14 +105,16 @@ async fn control(
     client.post(&threads::path(thread, "events"), &event).await
 }
 
-/// Returns the profile for inviting an agent of the registry.
+/// Returns the profile for inviting an agent of the registry. An agent without a model gets the
+/// model `default`.
 pub fn profile_of(agent: &AgentEntry) -> WireProfile {
     let model = agent.profile.model.clone().or_else(|| Some("default".into()));
     WireProfile { client: Some(agent.client.clone()), model, ..agent.profile.clone() }
 }
 
-/// Returns the given profile; at a first invite, the registry's values fill it up. A later invite
-/// changes only the named fields.
+/// Returns the profile for an invitation. The first invitation of an id gets the registry's values
+/// for fields that the flags leave out. For a participant that is invited already, and for a
+/// session, the profile has only the fields of the flags.
 async fn profile(context: &Context, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
     let roles = (!args.roles.is_empty()).then(|| args.roles.clone());
     let given = WireProfile {
@@ -137,7 +140,7 @@ async fn profile(context: &Context, thread: &str, args: &Invite) -> Result<WireP
         client: given.client.or(start.client),
         model: given.model.or(start.model),
         roles: given.roles.or(start.roles),
-        // A second participant of the same agent keeps its own id as its name.
+        // With `--client`, several participants may have the same agent, so the id stays the name.
         nickname: given.nickname.or(start.nickname.filter(|_| args.client.is_none())),
         session: None,
     })

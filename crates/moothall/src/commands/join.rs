@@ -11,7 +11,8 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note};
 use crate::profile::Profile;
 
-/// Stands before the code in a link: a fragment, which neither requests nor logs contain.
+/// Text before the code in a link. The code is in the fragment, which neither requests nor logs
+/// contain.
 pub const LINK_MARK: &str = "#join=";
 /// Prefix of a code.
 const CODE: &str = "inv_";
@@ -89,6 +90,7 @@ fn split(link: &str) -> Result<(Option<String>, &str), Fault> {
     ))
 }
 
+/// Names the invitation as the cause of a denied request. Returns other errors as they are.
 fn worthless(fault: Fault, server: &str) -> Fault {
     if fault.exit != Exit::Denied {
         return fault;

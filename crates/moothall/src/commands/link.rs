@@ -56,8 +56,8 @@ fn row(context: &Context, link: &LinkEntry) -> String {
     format!("{id}  {names}  {}", context.printer.paint(Style::Dim, &link.title))
 }
 
-/// Prints the open links, of one session or of all, and notes the links that wait for a session to
-/// be resumed.
+/// Prints the open links of one session or of all, and notes the closed links that wait for a
+/// session to be resumed or ended.
 async fn list(context: &Context, session: Option<&str>) -> Result<(), Fault> {
     let query =
         session.map_or_else(String::new, |session| format!("?session={}", segment(session)));
@@ -72,7 +72,7 @@ async fn list(context: &Context, session: Option<&str>) -> Result<(), Fault> {
     list.links.iter().try_for_each(|link| context.printer.line(&row(context, link)))
 }
 
-/// Names the sessions for which a closed link waits, with the commands that help.
+/// Prints the sessions that a closed link waits for, with the commands that resume or end them.
 fn tell_waits(link: &LinkEntry) {
     let title = for_terminal(&link.title);
     for lacking in link.waits_for.iter().map(|lacking| for_terminal(lacking)) {
@@ -83,6 +83,7 @@ fn tell_waits(link: &LinkEntry) {
     }
 }
 
+/// Closes a link for all its members.
 async fn close(context: &Context, word: &str) -> Result<(), Fault> {
     let id = resolve(context, word).await?;
     let answer: LinkAnswer =
@@ -94,7 +95,8 @@ async fn close(context: &Context, word: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Resolves a link's id, or the beginning of an open link's id.
+/// Resolves a word to the id of a link. The word is a whole id, or at least four characters at the
+/// beginning of an open link's id.
 async fn resolve(context: &Context, word: &str) -> Result<String, Fault> {
     if uuid::Uuid::try_parse(word).is_ok() {
         return Ok(word.to_owned());

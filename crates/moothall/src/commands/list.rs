@@ -10,8 +10,8 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// Prints the conversations, each with the participants that do something there now; with `--all`,
-/// also the archived conversations.
+/// Prints the conversations; with `--all`, also the archived ones. Below each conversation, prints
+/// the participants that do something in it now.
 pub async fn run(context: &Context, args: &List) -> Result<(), Fault> {
     let mut threads = threads::all(&context.client).await?;
     threads.retain(|thread| args.all || !thread.archived);
@@ -47,7 +47,7 @@ fn at_work(states: &[OccupationEntry], thread: &str) -> Option<String> {
     (!words.is_empty()).then(|| for_terminal(&words.join(", ")))
 }
 
-/// Returns a state in words, with the use of a tool.
+/// Returns a participant's state in words, with the tool that it uses.
 pub fn in_words(state: &OccupationEntry) -> String {
     let used = [state.tool.as_deref(), state.line.as_deref()];
     let used: Vec<&str> = used.into_iter().flatten().collect();

@@ -1,5 +1,5 @@
-//! Export of a conversation as Markdown, readable as text and as a page. Text of participants is
-//! never rendered.
+//! Export of a conversation as Markdown, readable as text and as a page. Markup in the text of
+//! participants has no effect.
 
 use moothall_kernel::ids::EventId;
 use moothall_kernel::text::for_terminal;
@@ -10,13 +10,13 @@ use super::show::{doubt, explain, mark, words_of};
 use crate::clock::day_and_time;
 use crate::threads::Faces;
 
-/// Shortest fence around a message.
+/// Minimum length of the fence around a message, in characters.
 const FENCE_MIN: usize = 3;
 
 /// Writer of events, one after the other.
 pub struct Transcript {
     faces: Faces,
-    /// The gathering, from the events written so far.
+    /// State of the gathering after the events so far.
     circle: Circle,
 }
 
@@ -44,6 +44,8 @@ impl Transcript {
         }
     }
 
+    /// Returns the head of the page: the conversation's name at its creation, its id, and its
+    /// beginning.
     fn title(&self, envelope: &Envelope) -> String {
         let name = inert(envelope.content.as_str().unwrap_or_default());
         let title = if name.is_empty() { "Conversation" } else { &name };
@@ -99,8 +101,8 @@ fn time(envelope: &Envelope) -> String {
     day_and_time(&envelope.ts).unwrap_or_else(|| inert(&envelope.ts))
 }
 
-/// Returns text in a fence that it cannot close: the fence is longer than any run of tildes in the
-/// text.
+/// Returns a text in a fence that is longer than each run of tildes in the text, so that the text
+/// cannot close it.
 fn fenced(text: &str) -> String {
     let text = for_terminal(text);
     let (longest, _) = text.chars().fold((0, 0), |(longest, row), c| {
@@ -111,7 +113,8 @@ fn fenced(text: &str) -> String {
     format!("{fence}text\n{text}\n{fence}")
 }
 
-/// Returns text as one line, with all characters escaped that Markdown or HTML could interpret.
+/// Returns a text as one line, with a backslash before each character that Markdown or HTML could
+/// interpret.
 fn inert(text: &str) -> String {
     let text = for_terminal(text);
     let mut line = String::with_capacity(text.len());

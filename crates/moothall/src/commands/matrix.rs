@@ -17,7 +17,7 @@ pub fn run(command: &MatrixCommand, printer: &Printer) -> Result<(), Fault> {
     }
 }
 
-/// Writes a registration, which only this user can read.
+/// Writes a registration with new tokens into a new file, which only this user can read.
 fn register(args: &NewRegistration, printer: &Printer) -> Result<(), Fault> {
     if args.domain.is_empty() || args.domain.contains(['/', '@', ' ']) {
         return Err(Fault::new(Exit::Usage, "the domain is not the name of a homeserver")

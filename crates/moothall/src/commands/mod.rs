@@ -105,8 +105,8 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     }
     fine_detail(|| format!("server {}, credential: {}", meant.server, meant.credential.kind()));
     if let Command::Mcp(args) = &command {
-        // An agent speaks through this server. It must never act with the credential of the person
-        // who started it.
+        // An agent speaks over MCP. It must never act with the credential of the person who started
+        // it.
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
         let person = client.clone().with(meant.credential.clone());
         let agent = meant.credential.without_person_keys().or_of_client(&config::environment());
@@ -181,7 +181,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     }
 }
 
-/// True if a command prints text that may be longer than a screen, and then ends.
+/// True if a command may print more than a screen of text and then ends, so that a pager is of use.
 fn is_long(command: &Command) -> bool {
     match command {
         Command::Tail(args) => args.no_follow,
@@ -190,7 +190,8 @@ fn is_long(command: &Command) -> bool {
     }
 }
 
-/// Shows the overview. A terminal gets a server if none runs; a pipe gets the help then.
+/// Shows the overview. If no server runs, starts one at a terminal, and prints the help into a
+/// pipe. With `--plain` or `--json`, a pipe gets the error instead.
 ///
 /// # Errors
 /// The server is unreachable or refuses.
@@ -209,7 +210,8 @@ pub async fn bare(global: &Global, plain: bool) -> Result<(), Fault> {
     overview::run(&Context { client, printer }, plain).await
 }
 
-/// Returns the agents that a command names, if it begins a server when none runs.
+/// If a command may start a server, returns the agents that the command names. `None` for other
+/// commands.
 fn beginning(command: &Command) -> Option<Vec<String>> {
     match command {
         Command::New(args) => Some(args.with.clone()),

@@ -10,11 +10,11 @@ use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::threads::{self, Faces};
 
-/// Determines the outcome of a message without open turns. An unanswered message is a fault, with a
-/// kind of its own for each reason.
+/// Determines the outcome of a message as its turns are now. `heard` are the answers that were
+/// received. An unanswered message is a fault, whose exit code tells the kind of reason.
 ///
 /// # Errors
-/// No agent answered; no server, or its refusal.
+/// No agent answered, an agent failed, or the server is unreachable or refuses.
 pub async fn of(
     client: &Client,
     said: &Envelope,
@@ -25,7 +25,7 @@ pub async fn of(
     let unasked = list.unasked.iter().find(|one| one.message == said.id);
     let turns: Vec<_> =
         list.turns.into_iter().filter(|turn| !turn.listens && concerns(turn, said)).collect();
-    // An agent that takes no turns answers without one.
+    // An agent that takes no turns answers without a turn, so only its message shows the outcome.
     if turns.iter().all(|turn| turn.id.is_none())
         && let Some(done) = by_words(heard)
     {
@@ -43,7 +43,7 @@ pub async fn of(
     Ok(())
 }
 
-/// Explains the silence of named agents, if other agents answered.
+/// Returns the reasons why agents that the message names did not answer.
 fn silent(turns: &[TurnEntry], said: &Envelope, faces: &Faces) -> BTreeSet<String> {
     let names = |id: &String| said.to == *id || said.meta.mentions.contains(id);
     let spoke: BTreeSet<_> = turns
@@ -66,19 +66,20 @@ fn by_words(heard: &[Envelope]) -> Option<Result<(), Fault>> {
     heard.iter().any(|event| event.kind == "message").then_some(Ok(()))
 }
 
-/// True if a turn goes back to a message, or covers it: a queued turn also takes up later messages.
+/// True if a turn goes back to a message, or was started by a newer message and covers this one
+/// too.
 pub fn concerns(turn: &TurnEntry, said: &Envelope) -> bool {
     goes_back_to(turn, said) || covers(turn, said)
 }
 
-/// True if a turn about a newer message also covers this one.
+/// True if a turn that a newer message caused also covers this message.
 pub fn covers(turn: &TurnEntry, said: &Envelope) -> bool {
     turn.cause.seq > said.seq
         && turn.from_seq.is_some_and(|from| from < said.seq)
         && turn.through_seq.is_some_and(|through| said.seq <= through)
 }
 
-/// Returns the reason why no agent answers in the whole conversation.
+/// Returns the reason why no agent of the conversation answers now: a guard, or a pause.
 fn stands_still(state: &ThreadStateAnswer) -> Option<String> {
     match &state.state.held {
         Some(guard) => Some(format!("a guard holds the conversation ({guard})")),
@@ -143,7 +144,8 @@ fn judge(
     })
 }
 
-/// Explains in words why an agent did not answer.
+/// Explains in words why the agent of a turn did not answer. `None` if it spoke, or if the turn has
+/// no result yet.
 fn reason(turn: &TurnEntry, faces: &Faces) -> Option<String> {
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
     let how = match (turn.outcome.as_deref(), turn.why_not.as_deref()) {

@@ -10,8 +10,9 @@ use crate::paint::note;
 use crate::qr;
 use crate::reach::is_loopback;
 
-/// Prints a sign-in link with this client's credential, and with `--qr` its code, which names one
-/// of the server's addresses for other computers, `others`. Returns `Denied` without a credential.
+/// Prints a sign-in link with this client's credential. With `--qr`, the first of `others`, the
+/// server's addresses for other computers, replaces a loopback address in the link, and a QR code
+/// of the link follows. Fails with [`Exit::Denied`] without a credential.
 pub fn run(context: &Context, args: &Page, others: &[String]) -> Result<(), Fault> {
     let used = context.client.base();
     let server = if args.qr { outside(&used, None, others) } else { used };
@@ -24,7 +25,8 @@ pub fn run(context: &Context, args: &Page, others: &[String]) -> Result<(), Faul
             )
     };
     let key = context.client.credential().ok_or_else(none)?;
-    // A browser keeps a fragment to itself: neither requests nor logs contain it.
+    // The credential is in the fragment, which a browser does not send, so neither requests nor
+    // logs contain it.
     let page = format!("{server}/#key={key}");
     if context.printer.json {
         return context.printer.object(&json!({ "page": page }));

@@ -24,8 +24,8 @@ pub fn run(pane: &Pane) -> Result<(), Fault> {
             Ok(())
         }
         Pane::Enter { uid, words } => {
-            // Programs may reopen the terminal by its name, as their own user. Standard input that
-            // is not a terminal needs no new owner, so errors are ignored.
+            // Programs may open the terminal again by its name, so it has to belong to their user.
+            // Errors are ignored, because standard input may be another file than a terminal.
             let _ = fchown(io::stdin(), Some(Uid::from_raw(*uid)), None);
             let mut words = words.iter();
             let became = Command::new(

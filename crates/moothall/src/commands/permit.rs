@@ -30,7 +30,7 @@ pub struct PendingPermission {
     pub number: u64,
     /// Time of the requesting event.
     pub since: String,
-    /// The waiting turn; `None` if the agent does not wait.
+    /// The turn that waits for the answer; `None` for a request outside a turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
     /// Id of the requesting participant.
@@ -47,18 +47,20 @@ pub struct PendingPermission {
     /// Folder of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// The command with which to look at it.
+    /// Command for looking at the whole request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<String>,
 }
 
 impl PendingPermission {
-    /// Returns the action for a person: its parts as lines, or the action word for word.
+    /// Returns the action for a person: its parts as lines if they are known, otherwise the action
+    /// word for word.
     pub fn shown(&self) -> String {
         self.detail.as_ref().map_or_else(|| self.action.clone(), ActionDetail::to_text)
     }
 
-    /// Returns further facts for the decision: the folder, and whether the action is incomplete.
+    /// Returns further facts for the decision: the folder of the action, and a warning if only a
+    /// part of the action is known.
     pub fn remarks(&self) -> Vec<String> {
         let folder = self.folder.as_ref().map(|folder| format!("in {folder}"));
         let look = self.look.as_ref().map_or(String::new(), |look| format!(": {look}"));
@@ -184,8 +186,8 @@ pub fn news(envelope: &Envelope) -> Option<PermissionEvent> {
         .flatten()
 }
 
-/// Describes a permission event for a person who follows the conversation, with the command that
-/// answers it.
+/// Describes a permission event for a person who follows the conversation; a request with the
+/// command that answers it. `None` for other events.
 pub fn describe(envelope: &Envelope) -> Option<String> {
     let news = news(envelope)?;
     let mut open = Open::default();
@@ -255,7 +257,7 @@ impl RequestOutcome {
     }
 }
 
-/// Reads the permission events that may belong to open requests.
+/// Reads the permission events that may belong to open requests, up to the head of the state.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -322,12 +324,13 @@ impl Open {
         &self.0
     }
 
-    /// Drops the requests of a participant's ended turn.
+    /// Drops the requests of a participant whose turn has ended. Requests outside a turn stay.
     pub fn forget(&mut self, participant: &str) {
         self.0.retain(|asked| asked.participant != participant || asked.turn.is_none());
     }
 
-    /// Returns the request with this number, or the only one; otherwise an explanation.
+    /// Returns the request with this number. Without a number, returns the only open request. If
+    /// that is not one request, the error explains it and lists the requests.
     pub fn one(&self, number: Option<u64>) -> Result<&PendingPermission, String> {
         let meant: Vec<&PendingPermission> =
             self.0.iter().filter(|asked| number.is_none_or(|one| asked.number == one)).collect();
@@ -414,8 +417,9 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
     Ok(open)
 }
 
-/// Prints the requests that block an awaited turn, and returns them as a fault, because waiting
-/// longer would not help. `is_waited_for` tells if the caller waits for the requesting agent.
+/// Prints the requests that block an awaited answer, and returns a fault about the first one,
+/// because waiting longer would not help. `is_waited_for` tells if the caller waits for the agent
+/// of a request.
 ///
 /// # Errors
 /// A request is open; no server, or its refusal.
@@ -451,7 +455,7 @@ pub struct CardAnswer {
     pub text: Option<String>,
 }
 
-/// Returns the text of an answer.
+/// Returns an answer in words: the person's own text, or the label of the chosen option.
 pub fn answer_text<'a>(label: &'a str, text: Option<&'a str>) -> &'a str {
     match text {
         Some("") => "(erased)",

@@ -34,8 +34,8 @@ pub async fn run(context: &Context, args: &Redact) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Resolves an event's id or number to its id. Returns also its sender and text, if a number was
-/// given.
+/// Resolves an event's id or number to its id. For a number, also returns the event's sender and
+/// text. An id is not checked.
 async fn find(
     client: &Client,
     thread: &str,

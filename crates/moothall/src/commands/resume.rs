@@ -19,7 +19,7 @@ pub async fn run(context: &Context, args: &Resume) -> Result<(), Fault> {
     }
 }
 
-/// Returns the sessions that a restart of the computer ended and that do not run again.
+/// Returns the sessions that a restart of the computer ended and that were not resumed since then.
 async fn lost(context: &Context) -> Result<Vec<SessionEntry>, Fault> {
     let list: SessionList = context.client.get("/sessions?ended=true").await?;
     let is_lost = |session: &SessionEntry| session.ended.as_ref().is_some_and(|end| end.lost);
@@ -64,8 +64,8 @@ async fn resume_all(context: &Context) -> Result<(), Fault> {
     Err(Fault::new(Exit::Failure, format!("not resumed: {}", failed.join(", "))))
 }
 
-/// Restarts an ended session and prints its id. Notes its memory, its links, and arguments that
-/// were left out because they may be prompts.
+/// Restarts an ended session and prints its id. Notes if it has its memory, the links that are
+/// active again, and the arguments that were left out because they may be prompts.
 async fn resume(context: &Context, session: &str) -> Result<(), Fault> {
     let path = format!("/sessions/{}/resume", segment(session));
     let resumed: SessionResumed = context.client.post(&path, &Actor::default()).await?;

@@ -12,9 +12,10 @@ use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
 
-/// Slash commands with another name on the command line. There, `resume` restarts sessions.
+/// Slash commands that have another name on the command line. `moothall resume` restarts sessions,
+/// so the slash command `/resume` is `moothall continue`.
 const OTHER_NAMES: [(&str, &str); 2] = [("/resume", "continue"), ("/pass", "gather pass")];
-/// Runs a slash command without arguments. Says so if it changed nothing.
+/// Runs a slash command without arguments. Prints a note if the command changed nothing.
 pub async fn alone(context: &Context, thread: &Thread, slash: &str) -> Result<(), Fault> {
     if run(context, &thread.thread, slash.to_owned()).await?.is_none() {
         note("It was so already; nothing was changed.");
@@ -44,7 +45,7 @@ pub async fn mute(context: &Context, args: &Mute, slash: &str) -> Result<(), Fau
     run(context, &thread, format!("{slash} {ids}")).await.map(drop)
 }
 
-/// Asks only these agents. With `--wait`, waits for their answers.
+/// Sends a message that only these agents answer. With `--wait`, waits for their answers.
 pub async fn ask(context: &Context, args: &Ask) -> Result<(), Fault> {
     let text = words(&args.text)?;
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
@@ -73,7 +74,7 @@ async fn run(context: &Context, thread: &str, slash: String) -> Result<Option<En
     run_slash(context, &thread, from, slash).await
 }
 
-/// Notes that a typed text was run as a command, and how to send it as text.
+/// Prints a note that a typed text was run as a command, and how to send it as text.
 pub fn tell_command(text: &str) {
     let slash = text.split_whitespace().next().unwrap_or_default();
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == slash).map(|(_, command)| *command);

@@ -15,9 +15,9 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{note, sentences};
 use crate::threads;
 
-/// Sends a message and, with `--wait`, waits for its answers. A message that the server holds until
-/// a person writes is not waited for. Runs a typed slash command instead; text from standard input
-/// is always a message.
+/// Sends a message and, with `--wait`, waits for its answers. If the server holds the message until
+/// a person writes, `--wait` fails at once. Runs a typed slash command instead of sending it; text
+/// from standard input is always a message.
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     let given = words(&args.text)?;
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
@@ -112,8 +112,8 @@ pub async fn stop(context: &Context, args: &Stop) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the given text, or for a lone `-` all of standard input, unchanged: a patch needs its
-/// last newline.
+/// Returns the words of the command line, or, for a lone `-`, all of standard input. The input is
+/// not trimmed, because a patch needs its last line break.
 pub fn words(given: &[String]) -> Result<String, Fault> {
     if given != ["-"] {
         return Ok(given.join(" "));
@@ -129,7 +129,8 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
     })
 }
 
-/// True if an agent is speaking, or will speak without further input.
+/// True if an agent is speaking, or will speak without further input. False in a conversation that
+/// is paused or that a guard holds.
 pub fn is_busy(answer: &ThreadStateAnswer) -> bool {
     let state = &answer.state;
     let waiting = !state.turns.is_empty() || !state.queue.is_empty() || !state.upcoming.is_empty();

@@ -9,8 +9,8 @@ use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
-/// Prints one page of matches, and notes the cursor of the next page. Says how many new events are
-/// not indexed yet.
+/// Prints one page of matches. Notes the cursor of the next page, and the number of new events that
+/// are not indexed yet.
 pub async fn run(context: &Context, args: &Search) -> Result<(), Fault> {
     let cursor = args.cursor.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
     let path = format!("/search?q={}&limit={}{cursor}", segment(&query(&args.query)), args.limit);
@@ -36,8 +36,8 @@ pub async fn run(context: &Context, args: &Search) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the query for the words of a command line. The shell has removed quotes: if there are
-/// several words, those with spaces are quoted again.
+/// Returns the query for the words of a command line. One word is the query as it is. Of several
+/// words, those with spaces are quoted again, because the shell has removed their quotes.
 fn query(words: &[String]) -> String {
     let [whole] = words else {
         return words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
@@ -45,6 +45,8 @@ fn query(words: &[String]) -> String {
     whole.clone()
 }
 
+/// Quotes a word that has spaces. In `key:value` with spaces only after the colon, quotes the
+/// value.
 fn quoted(word: &str) -> String {
     if !word.contains(char::is_whitespace) || word.contains('"') {
         return word.to_owned();

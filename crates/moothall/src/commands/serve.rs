@@ -46,9 +46,10 @@ use crate::terminals::{Host, Terminals};
 use crate::trail::Trails;
 use reload::RunningServer;
 
-/// Time for running turns at shutdown.
+/// Longest wait for running turns at shutdown.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
-/// Minimum time for open requests and streams after that, even if the turns took all of theirs.
+/// Minimum time for open requests and streams to end after the turns, even if the turns took all of
+/// [`DRAIN_WITHIN`].
 const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
 /// Runs the server until a signal stops it or its log cannot be written, then closes it. A second
@@ -64,8 +65,8 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         .iter()
         .for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     warning_of_folder(&settled.data).iter().for_each(|warning| tell(args.log, warning));
-    // Signals are caught before the log is opened, because it is to be closed in order from then
-    // on.
+    // Signals are caught before the log is opened, because a signal after that has to close the log
+    // in order.
     let mut stops = StopSignals::listen()?;
     let store = Store::of(Arc::new(open_log(&settled.data)?));
     let key = Secret::fresh(TokenKind::Startup)
@@ -152,10 +153,11 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
             "Stopping: running turns have up to 10 seconds. Ctrl-C again stops at once.",
         );
     }
-    // Before the turns end: what people write from now on is received after the next start.
+    // The channels close before the turns end. The next start receives messages that people write
+    // from now on.
     drop(channels);
     computers.close().await;
-    // Programs in terminals outlive this server: their later reports stay in the spool.
+    // Programs in terminals go on after this server ends. Their later reports stay in the spool.
     listening.inspect(|listening| listening.abort());
     // If the log cannot be written, answers could not be stored: do not wait for turns.
     let within = if reason.is_none() { DRAIN_WITHIN } else { Millis(0) };
@@ -175,6 +177,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     }
 }
 
+/// Loads the certificate and its key.
 fn certificate(files: &TlsConfig) -> Result<Tls, Fault> {
     Tls::open(&files.cert, &files.key).map_err(|fault| {
         Fault::new(Exit::Config, "cannot use the certificate").because(fault).try_this(
@@ -184,7 +187,8 @@ fn certificate(files: &TlsConfig) -> Result<Tls, Fault> {
     })
 }
 
-/// Lets running turns end while readers can still see them, then closes the listener, then the log.
+/// Lets running turns end while readers can still see them. Then closes the listener, the tmux
+/// server if no program runs in it, and the log.
 async fn close(
     hall: &Hall,
     within: Millis,
@@ -199,7 +203,8 @@ async fn close(
     let left =
         Duration::from_millis(DRAIN_WITHIN.0).saturating_sub(begun.elapsed()).max(DOORS_WITHIN_MIN);
     let _ = tokio::time::timeout(left, doors).await;
-    // Leave before the log is unlocked: from then on, another server may start programs there.
+    // The tmux server ends before the log is unlocked, because another server may start programs in
+    // it from then on.
     if let Some(terminals) = terminals {
         terminals.leave().await;
     }
@@ -208,9 +213,9 @@ async fn close(
     }
 }
 
-/// Signal handlers. SIGINT and SIGTERM ask for an orderly shutdown, a second one for an immediate
-/// exit. SIGHUP reloads the configuration; if this server's terminal has closed, it asks for a
-/// shutdown instead.
+/// Signal handlers. The first SIGINT or SIGTERM asks for an orderly shutdown, and a second one for
+/// an immediate exit. SIGHUP asks for a reload of the configuration, or for a shutdown if this
+/// server's terminal has closed.
 struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
@@ -224,14 +229,14 @@ enum SignalRequest {
     Reload,
 }
 
-/// Returns which of standard input, output and error are terminals. A closed terminal no longer
-/// counts.
+/// Returns true for each of standard input, output and error that is a terminal. A closed terminal
+/// counts as false.
 fn terminals() -> [bool; 3] {
     [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()]
 }
 
 impl StopSignals {
-    /// Installs the handlers, and notes which standard streams are terminals now.
+    /// Installs the handlers, and stores for each standard stream if it is a terminal now.
     fn listen() -> Result<Self, Fault> {
         let listen =
             |kind| signal(kind).map_err(|error| Fault::io("cannot listen for signals", &error));
@@ -245,7 +250,8 @@ impl StopSignals {
         })
     }
 
-    /// Waits for a signal. SIGHUP after the loss of the terminal means stop.
+    /// Waits for a signal, and returns its meaning. SIGHUP means stop if a standard stream has lost
+    /// its terminal since the start, otherwise reload.
     async fn next(&mut self) -> SignalRequest {
         tokio::select! {
             _ = self.interrupt.recv() => SignalRequest::Stop,
@@ -271,7 +277,8 @@ fn tell(format: LogFormat, text: &str) {
     }
 }
 
-/// Starts logging. Text logs show problems only; JSON logs also show requests and turns.
+/// Starts logging to standard error. `MOOTHALL_LOG` sets the level. Without it, text logs show only
+/// problems, and JSON logs also show requests and turns.
 fn start_logging(format: LogFormat) {
     let usual = match format {
         LogFormat::Text => "warn",
@@ -311,7 +318,8 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
     })
 }
 
-/// Starts listening. The start-up credential is written before the first request can arrive.
+/// Starts listening, and writes the start-up credential before the first request is answered,
+/// unless the disk is full.
 async fn listen_with(
     settled: &StartupSettings,
     tls: Option<&Tls>,
@@ -321,7 +329,8 @@ async fn listen_with(
         let reach = Reach::of(address, &settled.config.server, tls);
         StartupKey::new(&settled.data, address, &reach.others, key.reveal())
     };
-    // The system chooses port 0's replacement while listening, so the file is written after that.
+    // The file contains the port. For port 0 the system chooses the port while listening, so the
+    // file is written after that.
     let early = if settled.bind.port() == 0 { None } else { Some(post(settled.bind)?) };
     let (listener, address) = listen(settled.bind).await?;
     let mut posted = early.map_or_else(|| post(address), Ok)?;
@@ -346,23 +355,26 @@ async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     })
 }
 
-/// Maximum number of connections waiting to be accepted: enough for many readers that reconnect
-/// after a restart. The system's limit may be lower.
+/// Maximum number of connections that wait to be accepted. It is enough for many clients that
+/// connect again after a restart. The system's limit may be lower.
 const BACKLOG: u32 = 4096;
 /// Send buffer of a connection. Accepted connections inherit it from the listener.
 const SEND_BUFFER_BYTES: u32 = 256 * 1024;
 
+/// Opens the listening socket with the options of this server.
 fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
     let socket = if bind.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A restarted server takes the address while connections of the former one linger.
+    // A restarted server can take the address while the system still has connections of the former
+    // server.
     socket.set_reuseaddr(true)?;
     socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
     socket.bind(bind)?;
     socket.listen(BACKLOG)
 }
 
-/// Builds the registry: built-in agents and those found on this computer, replaced by configured
-/// agents of the same name.
+/// Builds the registry: the built-in agents and those found on this computer, then the configured
+/// agents, which replace others of their name. Absent agents are left out. The names of agents that
+/// run elsewhere are reserved.
 fn registry(
     config: &Config,
     address: SocketAddr,
@@ -442,6 +454,7 @@ async fn open_channels(hall: &Hall, settled: &StartupSettings) -> Result<Channel
         .map_err(|error| Fault::new(Exit::Failure, "cannot open the channels").because(error))
 }
 
+/// Creates the sessions; without terminals, none can be started.
 fn sessions_of(config: &Config, terminals: Option<&Terminals>) -> Sessions {
     Sessions::new(terminals.map(|terminals| {
         let (config, clients) = session_terms(config);
@@ -449,7 +462,7 @@ fn sessions_of(config: &Config, terminals: Option<&Terminals>) -> Sessions {
     }))
 }
 
-/// Returns the configuration of sessions, and the rights of clients.
+/// Returns the configuration of sessions, and the rights of each configured agent.
 fn session_terms(config: &Config) -> (SessionsConfig, BTreeMap<String, ClientRights>) {
     let clients = config
         .agents
@@ -459,20 +472,21 @@ fn session_terms(config: &Config) -> (SessionsConfig, BTreeMap<String, ClientRig
     (SessionsConfig { most: config.limits.sessions, ..config.sessions.clone() }, clients)
 }
 
-/// Returns the accepted `Host` values other than the bound address.
+/// Returns the values of `Host` that are accepted in addition to the bound address.
 fn hosts(config: &ServerConfig, reach: &Reach) -> Vec<String> {
     config.allowed_hosts.iter().chain(&reach.hosts).cloned().collect()
 }
 
-/// Open files reserved for the log, its index, agents and their pipes. With a low limit the reserve
-/// is smaller.
+/// Number of open files that are reserved for the log, its index, agents and their pipes. If the
+/// limit of open files is low, fewer are reserved.
 const FILES_KEPT: usize = 256;
 
-/// Returns the maximum number of connections. Further ones wait, because the server has to stop if
-/// the log cannot open its files.
+/// Returns the maximum number of connections for a limit of open files: at most `most`. Further
+/// connections wait, because the server has to stop if the log cannot open its files.
 fn connections_max(files: u64, most: usize) -> usize {
     let files = usize::try_from(files).unwrap_or(usize::MAX);
-    // A quarter of a low limit stays for connections, which the whole reserve would use up.
+    // With a low limit, a quarter of it stays for connections, because the whole reserve would
+    // leave none.
     most.min(files - FILES_KEPT.min(files / 4 * 3)).max(1)
 }
 

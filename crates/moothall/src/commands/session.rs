@@ -24,8 +24,9 @@ fn path(session: &str, rest: &str) -> String {
     format!("/sessions/{}/{rest}", segment(session))
 }
 
-/// Starts a program in a session and attaches to it, if this is a terminal and neither `--detach`
-/// nor `--json` is given. If the start needs an approval, prints the id of the permission request.
+/// Starts a program in a session. At a terminal, attaches to the session, unless `--detach` or
+/// `--json` is given. If a person has to approve the start first, only prints the id of the
+/// permission request.
 pub async fn run(context: &Context, args: &Run) -> Result<(), Fault> {
     let new = NewSession {
         client: args.client.clone(),
@@ -72,8 +73,8 @@ fn folder(given: Option<&Path>) -> Result<String, Fault> {
         .map_err(|_| Fault::new(Exit::Failure, "the folder's name is not UTF-8 text"))
 }
 
-/// Shows the terminal of a session in place of this process; with `--json`, prints the command for
-/// it.
+/// Shows the terminal of a session: the program for it replaces this process. With `--json`, prints
+/// the command for it.
 pub async fn attach(context: &Context, args: &Session) -> Result<(), Fault> {
     if context.printer.json {
         let answer: AttachAnswer = context.client.get(&path(&args.session, "attach")).await?;
@@ -104,7 +105,7 @@ async fn go_to(context: &Context, session: &str) -> Result<(), Fault> {
         .try_this("run this command on the computer of the server"))
 }
 
-/// Prints the sessions, with `--ended` also the ended ones, and names the programs that can be
+/// Prints the sessions, and with `--ended` also the ended ones. Notes the programs that can be
 /// started.
 pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     let computer = args.computer.as_deref().map(|name| format!("&computer={}", segment(name)));
@@ -144,8 +145,8 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns a sentence about the session that ended last, so that one that died at its start is not
-/// lost; empty without ended sessions.
+/// Returns a sentence about the session that ended last, so that the person learns why a session
+/// ended at its start. Empty without ended sessions.
 async fn newest_end(context: &Context) -> Result<String, Fault> {
     let list: SessionList = context.client.get("/sessions?ended=true").await?;
     let ends = list.sessions.iter().filter_map(|session| Some((session.ended.as_ref()?, session)));
@@ -155,7 +156,8 @@ async fn newest_end(context: &Context) -> Result<String, Fault> {
     }))
 }
 
-/// Names the sessions that block the links of a session, with the commands that help.
+/// Prints the sessions that the closed links of a session wait for, with the commands that resume
+/// or end them.
 pub fn tell_waits(session: &SessionEntry) {
     let name = for_terminal(&session.name);
     for lacking in session.waits_for.iter().map(|lacking| for_terminal(&quoted(lacking))) {
@@ -166,7 +168,7 @@ pub fn tell_waits(session: &SessionEntry) {
     }
 }
 
-/// Returns the state of a session in words: the server's, or else what its terminal shows.
+/// Returns the state of a session in words: its work, or else the state of its terminal.
 fn state_word(session: &SessionEntry) -> &str {
     match (&session.doing, session.state.as_str()) {
         (Some(doing), _) => &doing.says,
@@ -192,12 +194,14 @@ fn row(context: &Context, session: &SessionEntry, columns: usize, words: usize) 
     let waits =
         if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
     let end = session.ended.as_ref().map_or_else(String::new, |end| format!("  {}", end.why));
-    // Ids of sessions of the same minute begin alike; 13 characters tell them apart.
+    // The first 13 characters of an id are its time to the millisecond, so they tell sessions
+    // apart.
     let facts = format!("{:<10} {:.13}  {}{waits}{end}", session.client, session.id, session.cwd);
     format!("{name}{fill}  {state}  {}", printer.paint(Style::Dim, &facts))
 }
 
-/// Returns the name by which commands find a session: with its computer, if it is another one.
+/// Returns the name by which commands find a session. For a session of another computer, it ends
+/// with `@` and that computer's name.
 fn address(session: &SessionEntry) -> String {
     match &session.computer {
         Some(computer) => format!("{}@{computer}", session.name),
@@ -205,7 +209,8 @@ fn address(session: &SessionEntry) -> String {
     }
 }
 
-/// Returns the reason why no answer can be waited for: the message is not in a conversation here.
+/// Returns the error for a message whose answer cannot be awaited, because the message is not in a
+/// conversation of this computer yet, or never will be.
 fn unawaited(sent: &MessageSent) -> Fault {
     let held = sent.warnings.iter().any(|warning| ["held", "stopped"].contains(&warning.as_str()));
     let why = match &sent.away {
@@ -218,8 +223,9 @@ fn unawaited(sent: &MessageSent) -> Fault {
         .try_this(format!("moothall tail {}", threads::short(&sent.thread)))
 }
 
-/// Sends a message to a session, or closes its link, and with `--wait` waits for the answers. If
-/// the message needs an approval, prints the id of the permission request.
+/// Sends a message to a session, and with `--wait` waits for the answers. With `--close-link`, the
+/// link with the session is closed after the message, which may be missing. If a person has to
+/// approve the message first, only prints the id of the permission request.
 pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
     let message = if args.text.is_empty() { None } else { Some(say::words(&args.text)?) };
     let body = NewMessage {
@@ -286,10 +292,11 @@ pub async fn interrupt(context: &Context, args: &Session) -> Result<(), Fault> {
     act(context, args, "interrupt", "was told to stop what it does.").await
 }
 
+/// Ends a session after a confirmation.
 pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
     let session = &args.session.session;
     if args.sure.dry_run {
-        // A session that does not exist is an error without a confirmation, too.
+        // A session that does not exist is an error also in a dry run.
         let _: serde_json::Value =
             context.client.get(&format!("/sessions/{}", segment(session))).await?;
     }
@@ -306,8 +313,8 @@ pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
         .await
 }
 
-/// Sends `what`, an action without content, to a session, and notes `done` after the session's
-/// name.
+/// Sends the action `what`, which has no content, to a session. Then prints the session's name and
+/// `done`.
 async fn act(context: &Context, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
     let acted: SessionActed =
         context.client.post(&path(&args.session, what), &Actor::default()).await?;

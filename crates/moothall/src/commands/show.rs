@@ -25,9 +25,9 @@ pub struct View<'a> {
     context: &'a Context,
     thread: &'a str,
     faces: Faces,
-    /// The gathering, once an event of it has arrived.
+    /// State of the gathering; empty before its first event.
     circle: Circle,
-    /// True while the events are about something else than the reader waits for.
+    /// True while an event is printed that is not about the awaited message.
     is_aside: bool,
     /// Day of the latest event; today before the first.
     day: Option<String>,
@@ -93,6 +93,7 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Returns an event as a row: number, time, sender and text, with later lines indented.
     fn row(&self, envelope: &Envelope) -> String {
         let printer = &self.context.printer;
         let place =
@@ -135,7 +136,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns the remark after a message: that it was cut short, or why it is empty.
+/// Returns the remark after a message: its error, or the remark on its end.
 fn ending(envelope: &Envelope) -> String {
     match &envelope.meta.error {
         Some(fault) => format!("  {}", fault.message),
@@ -143,7 +144,7 @@ fn ending(envelope: &Envelope) -> String {
     }
 }
 
-/// Returns a remark on the end of a message, if its text may be incomplete.
+/// Returns a remark if a message contains only thoughts, or if its text may be incomplete.
 pub fn mark(envelope: &Envelope) -> Option<String> {
     let meta = &envelope.meta;
     let ended = meta.ended.as_deref().and_then(|ended| ended.parse::<Ending>().ok()?.phrase());
@@ -165,7 +166,7 @@ pub fn words_of(envelope: &Envelope) -> Cow<'_, str> {
     }
 }
 
-/// Returns the reason to doubt the sender of an event.
+/// Returns the reason to doubt the sender of an event. `None` if the sender is proven.
 pub fn doubt(envelope: &Envelope) -> Option<String> {
     match &envelope.meta.typed_at {
         Some(at) => Some(format!("typed at {at}'s terminal")),
@@ -173,17 +174,18 @@ pub fn doubt(envelope: &Envelope) -> Option<String> {
     }
 }
 
-/// True for messages, notices and words of people who do not take part.
+/// True for messages, for notices, and for words of people who do not take part.
 pub fn is_conversation(envelope: &Envelope) -> bool {
     matches!(envelope.kind.as_str(), "message" | "notice" | "observation")
 }
 
-/// True for messages, notices and steps of a gathering.
+/// True for the events of [`is_conversation`], without notices that repeat a step of a gathering,
+/// and for the steps that all members of a gathering are shown.
 pub fn is_shown(envelope: &Envelope) -> bool {
     (is_conversation(envelope) && !circle::is_repeated(envelope)) || circle::is_shown(envelope)
 }
 
-/// True for everything of [`is_told`], and for permission requests.
+/// True for the events of [`is_shown`], and for permission events.
 pub fn is_read(envelope: &Envelope) -> bool {
     is_shown(envelope) || envelope.kind == "permission"
 }
@@ -193,7 +195,8 @@ pub fn is_anything(_: &Envelope) -> bool {
     true
 }
 
-/// Returns the time of a time stamp, padded to the width of a UTC time.
+/// Returns hours, minutes and seconds of a time stamp, padded to the width of a time in UTC with
+/// its `Z`.
 pub fn clock(ts: &str) -> String {
     format!("{:<9}", time(ts))
 }
@@ -316,7 +319,7 @@ pub fn spent_in(usage: &WireUsage, currency: &str) -> String {
     format!("{:.2} s{tokens}{cost}", usage.seconds)
 }
 
-/// Formats millionths as a decimal number; small sums keep their digits.
+/// Formats millionths as a decimal number without zeros at its end, but with at least two decimals.
 pub fn cost(micros: u64) -> String {
     let exact = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     let digits = exact.trim_end_matches('0').len().max(exact.len() - 4);

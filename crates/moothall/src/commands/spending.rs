@@ -44,7 +44,8 @@ pub async fn usage(context: &Context, args: &Usage) -> Result<(), Fault> {
     budgets(&context.printer, &answer.budgets, &answer.currency)
 }
 
-/// Prints the budgets of a conversation, an agent or all, or carries out `raise`.
+/// Prints the budgets of a conversation, of an agent, or all; with `raise`, raises a budget
+/// instead.
 pub async fn budget(context: &Context, args: &Budget) -> Result<(), Fault> {
     if let Some(BudgetCommand::Raise(raise)) = &args.command {
         return raised(context, raise).await;
@@ -134,7 +135,7 @@ fn line(name: &str, width: usize, row: &UsageRow, currency: &str) -> String {
     format!("{name}{pad}  {}", summed(row, currency))
 }
 
-/// Formats a sum: turns, tokens, and money if prices are configured.
+/// Formats the usage in a row: turns, tokens if any are counted, and the cost if it is not 0.
 pub fn summed(row: &UsageRow, currency: &str) -> String {
     let turns = counted(row.turns, "turn");
     let tokens = match (row.input_tokens, row.output_tokens) {

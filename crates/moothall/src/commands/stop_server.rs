@@ -1,4 +1,4 @@
-//! `stop-server`: stops the server of a data folder, in the background or not.
+//! `stop-server`: stops the server of a data folder, also one that does not run in the background.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::paint::{Printer, note};
 use crate::place::data_folder_of;
 
-/// Stops the server of the data folder, if one runs, and says which of both it was.
+/// Stops the server of the data folder. Prints if one was stopped, or if none runs.
 pub async fn run(folder: &DataFolder, printer: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(folder, &config::environment())?;
     let stopped = background::stop(&data).await?;

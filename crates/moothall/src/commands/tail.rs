@@ -41,7 +41,7 @@ pub async fn run(context: &Context, args: &Tail) -> Result<(), Fault> {
     }
 }
 
-/// Returns the events since a moment.
+/// Returns all events since a moment that pass the filter. `word` is a time stamp, a day or an age.
 async fn since(
     client: &Client,
     thread: &str,
@@ -54,7 +54,7 @@ async fn since(
             .try_this("use 10m, 2h, 3d, a day such as 2026-01-31, or 2026-01-31T09:00:00Z")
     })?;
     let first = events::since(client, thread, &moment, wanted).await?;
-    // The first page gives a position; further pages are read by position.
+    // Only the first page is read by time. Its end is a position, after which the rest is read.
     let mut rest = events::after(client, thread, first.through, wanted, pass).await?;
     let mut events: Vec<Envelope> = first.events.into_iter().filter(pass).collect();
     events.append(&mut rest.events);

@@ -59,6 +59,7 @@ async fn create(context: &Context, args: &NewToken) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Prints all tokens, also the revoked ones.
 async fn list(context: &Context) -> Result<(), Fault> {
     let list = all(&context.client).await?;
     if context.printer.json {
@@ -108,7 +109,7 @@ fn row(context: &Context, token: &TokenEntry) -> String {
 }
 
 /// Revokes a token after a confirmation. With `--with-children`, also revokes the tokens that its
-/// invitations issued; otherwise notes them, because they stay valid.
+/// invitations issued. Otherwise prints those tokens, because they stay valid.
 async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
     let TokenId { id, sure, .. } = &args.token;
     let children = came_of(context, id).await?;
@@ -156,7 +157,8 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the valid tokens created from the invitations of a token, recursively.
+/// Returns the tokens that the invitations of a token issued, and those of these tokens in turn, as
+/// far as they are not revoked.
 async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> {
     let mut left = all(&context.client).await?.tokens;
     let (mut known, mut found) = (BTreeSet::from([id.to_owned()]), Vec::new());

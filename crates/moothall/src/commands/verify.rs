@@ -20,7 +20,7 @@ pub struct VerifyReport {
     data: PathBuf,
     threads: u64,
     events: u64,
-    /// Fully checked tables other than conversations, with their numbers of rows.
+    /// Numbers of rows of the other tables with checksums.
     tables: BTreeMap<String, u64>,
     /// Data without checksums.
     unchecked: Vec<String>,

@@ -19,7 +19,7 @@ use crate::hints::repeated;
 use crate::paint::{Printer, Style, note};
 use crate::threads::{self, Faces};
 
-/// Reason of a turn in a link or a session's home, which forward every message.
+/// Reason of a turn in a link or in the home of a session. Both forward every message.
 const LINK: &str = "link";
 
 /// A message and its turns.
@@ -40,9 +40,9 @@ struct Story {
 struct Stories {
     thread: String,
     messages: Vec<Story>,
-    /// Turns without a message, such as those after a prod.
+    /// Turns that go back to none of the messages, such as those after a prod.
     others: Vec<TurnEntry>,
-    /// True if all turns are shown; otherwise only the reader's own.
+    /// True if all turns are shown; otherwise only those of the caller.
     whole: bool,
     /// Usage of the whole conversation.
     usage: UsageRow,
@@ -100,8 +100,9 @@ impl Stories {
     }
 }
 
-/// Groups turns by the message that they go back to. `only` selects one message by id or number; an
-/// unknown one is an error.
+/// Groups turns by the message that they go back to. `only` selects one message by id or number,
+/// and it is an error if the conversation does not have it. Without `only`, takes the messages with
+/// turns, those without an asked agent, and those that [`starts_a_story`] names.
 fn tell(
     thread: String,
     events: Vec<Envelope>,
@@ -164,13 +165,14 @@ fn took_up(turn: &TurnEntry) -> bool {
     turn.id.is_some() && turn.outcome.as_deref().is_none_or(|how| matches!(how, "spoke" | "passed"))
 }
 
-/// True if a turn is about a message, or about an answer to it.
+/// True if a turn is about a message, alone or among others, or about an answer to it.
 pub fn goes_back_to(turn: &TurnEntry, message: &Envelope) -> bool {
     turn.message.as_deref().unwrap_or(&turn.cause.id) == message.id
         || turn.also_about.contains(&message.id)
 }
 
-/// True for a person's message, and for an unprompted message of an agent that others answered.
+/// True for a message with turns. Without turns, true only for a message that begins an exchange:
+/// it is not a step away from a person's message, is from no turn, and is not from Moothall itself.
 fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
     !turns.is_empty()
         || (message.meta.depth.is_none()
@@ -246,13 +248,14 @@ fn silence(
     }
 }
 
-/// Completes the command of a cure, which the server names without the conversation.
+/// Puts the conversation and a placeholder into the command `moothall invite` of a remedy, because
+/// the server names the command alone.
 pub fn completed(cure: &str, thread: &str) -> String {
     let invite = format!("`moothall invite {} NAME`", threads::short(thread));
     cure.replace("`moothall invite`", &invite)
 }
 
-/// Describes why no agent was asked about a message, and the cure.
+/// Describes why no agent was asked about a message, and the remedy.
 pub fn fate(one: &UnaskedMessage) -> String {
     let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(". {cure}"));
     format!("{}: {}{cure}", one.reason, one.text)

@@ -20,7 +20,7 @@ pub type Variables = BTreeMap<String, String>;
 
 /// Prefix of variables that set a key: `MOOTHALL_SERVER__BIND` sets `bind` of `[server]`.
 const VARIABLE: &str = "MOOTHALL_";
-/// A key whose name looks like a secret's. Its value is only a path.
+/// A key with a name like that of a secret, although its value is only a path.
 const TLS_KEY_FILE: &str = "server.tls.key";
 /// Separator of section and key in such a variable.
 const BETWEEN: &str = "__";
@@ -36,12 +36,12 @@ pub struct Document {
 /// One source. Spans are offsets into all sources joined end to end, so that `begins` tells which
 /// source a span is in.
 struct Source {
-    /// File, or variable.
+    /// Path of the file, or name of the variable.
     name: PathBuf,
     text: String,
     begins: usize,
     is_file: bool,
-    /// True for a file of agents beside an earlier file.
+    /// True for a file in the folder `agents.d` next to an earlier source.
     is_part: bool,
 }
 
@@ -75,7 +75,7 @@ impl Document {
         Self { sources: Vec::new(), runs_commands: true, secret_files }
     }
 
-    /// Gives commands in the configuration a fixed text instead of running them.
+    /// Makes each `${cmd:…}` have a fixed text as its value. The commands are not run.
     #[must_use]
     pub fn without_commands(self) -> Self {
         Self { runs_commands: false, ..self }
@@ -88,10 +88,12 @@ impl Document {
         self.sources.push(Source { name: name.to_owned(), text, begins, is_file, is_part });
     }
 
-    /// Returns the top-level entries. Variables are not filled in yet: see [`Document::fill`].
+    /// Merges all sources and returns the top-level entries. References such as `${VAR}` are not
+    /// replaced yet: see [`Document::fill`].
     ///
     /// # Errors
-    /// A source is not valid TOML.
+    /// A source is not valid TOML, a file of agents has something else, or a file and the files of
+    /// agents next to it have two sections for one agent.
     pub fn entries(&self) -> Result<Entries<'_>, Fault> {
         let mut whole: DeTable<'_> = std::iter::empty().collect();
         let mut beside = BTreeMap::new();
@@ -114,7 +116,7 @@ impl Document {
     /// Replaces references such as `${VAR}` in all strings of a value.
     ///
     /// # Errors
-    /// A reference has no value.
+    /// A reference has no value or does not end.
     pub fn fill(&self, node: &mut Node<'_>, variables: &Variables) -> Result<(), Fault> {
         let span = node.span();
         match node.get_mut() {
@@ -141,8 +143,8 @@ impl Document {
         Ok(())
     }
 
-    /// Replaces the references in a text; `None` for the value of an environment variable, in which
-    /// `${` has no meaning.
+    /// Replaces the references in a text of a file. `None` for a text that an environment variable
+    /// sets, because `${` has no meaning in it.
     pub fn filled(
         &self,
         span: &Range<usize>,
@@ -180,7 +182,8 @@ impl Document {
         .try_this(format!("write command = [{instead}]"))
     }
 
-    /// Returns each file with its keys that hold a literal secret.
+    /// Returns each file with its keys that hold a literal secret, without those inside lists. The
+    /// keys of a file may be none.
     pub fn literal_secrets(&self) -> Vec<(&Path, Vec<String>)> {
         let secrets = |source: &Source| {
             let mut found = Vec::new();
@@ -211,7 +214,8 @@ impl Document {
         self.sources.iter().rev().find(|source| source.begins <= offset)
     }
 
-    /// Returns an error that begins with the file and position, or the variable.
+    /// Returns an error that begins with the place of the span: file, line and column, or the
+    /// variable. Without a span, it begins with the first source.
     pub fn fault(&self, span: Option<Range<usize>>, what: &str) -> Fault {
         let what = what.trim().replace('\n', "; ");
         let place = span.as_ref().and_then(|span| Some((self.source(span.start)?, span.start)));
@@ -227,7 +231,8 @@ impl Document {
         Fault::new(Exit::Config, format!("{place}: {what}"))
     }
 
-    /// Returns the error for an unknown key, with the nearest known key.
+    /// Returns the error for an unknown key. It suggests the nearest known key, or lists all known
+    /// keys if none is close.
     pub fn unknown_key(&self, span: Range<usize>, key: &str, place: &str, known: &[&str]) -> Fault {
         let fault = self.fault(Some(span), &format!("unknown key `{key}` {place}"));
         match nearest(key, known) {
@@ -311,7 +316,7 @@ impl Document {
 }
 
 impl Source {
-    /// True if another file is a file of agents beside this one.
+    /// True if `other` is in the folder `agents.d` next to this file.
     fn is_whole_of(&self, other: &Path) -> bool {
         self.is_file && other.parent() == Some(agents_folder(&self.name).as_path())
     }
@@ -324,8 +329,9 @@ impl Source {
     }
 }
 
-/// Returns a variable as a line of TOML if it sets a key. A value that does not parse as TOML
-/// becomes a string.
+/// Returns an environment variable as a line of TOML; `None` if it sets no key. Its name has to
+/// begin with [`VARIABLE`] and contain [`BETWEEN`], and its value must not be empty. A value that
+/// does not parse as TOML becomes a string.
 fn assignment(name: &str, value: &str) -> Option<String> {
     let path =
         name.strip_prefix(VARIABLE).filter(|path| path.contains(BETWEEN) && !value.is_empty())?;
@@ -334,7 +340,7 @@ fn assignment(name: &str, value: &str) -> Option<String> {
     if keys.iter().any(|key| key == "\"\"" || key.contains(['\\', '\n'])) {
         return None;
     }
-    // More than one key means that a line break in the value would set others.
+    // If the table had more than one key, a line break in the value would set further keys.
     let is_toml = format!("v = {value}").parse::<toml::Table>().is_ok_and(|table| table.len() == 1);
     let value =
         if is_toml { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };
@@ -355,7 +361,7 @@ fn shifted(table: DeTable<'_>, by: usize) -> DeTable<'_> {
         .collect()
 }
 
-/// Shifts the span of a value by some bytes, and those of all values within it.
+/// Shifts the span of a value, and the spans of all values within it, by this many bytes.
 fn shifted_value(node: Node<'_>, by: usize) -> Node<'_> {
     let span = node.span();
     let value = match node.into_inner() {
@@ -376,8 +382,9 @@ fn shifted_value(node: Node<'_>, by: usize) -> Node<'_> {
     Spanned::new(span.start + by..span.end + by, value)
 }
 
-/// Merges a table over another. A section of a file, such as an agent, replaces the earlier section
-/// as a whole: half of each would not be a valid agent. `tls` and variables are merged key by key.
+/// Merges a table over another. Top-level sections, `server.tls` and variables are merged key by
+/// key. Any other table of a file, such as the section of an agent, replaces the earlier one as a
+/// whole, because half of each would not be a valid agent.
 fn merge<'a>(under: &mut DeTable<'a>, over: DeTable<'a>, is_file: bool, depth: usize) {
     for (key, value) in over {
         let whole = is_file && depth > 0 && key.get_ref() != "tls";
@@ -403,6 +410,7 @@ pub fn is_table(node: &Node<'_>) -> bool {
     matches!(node.get_ref(), DeValue::Table(_))
 }
 
+/// Returns the entries of a table in the order of their positions.
 fn into_entries(table: DeTable<'_>) -> Entries<'_> {
     let entries = table.into_iter().map(|(key, value)| {
         let span = key.span();
@@ -423,7 +431,7 @@ fn article(kind: &str) -> String {
     format!("{} {kind}", if vowel { "an" } else { "a" })
 }
 
-/// Returns the known word with the smallest edit distance, if one is close.
+/// Returns the known word that is most like this word, by edit distance. `None` if none is close.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |candidate: &str| strsim::damerau_levenshtein(word, candidate);
     let best = known.iter().copied().min_by_key(|candidate| distance(candidate))?;
@@ -448,7 +456,8 @@ fn without_values(message: &str) -> String {
     }
 }
 
-/// Appends the path of each key that holds a secret as plain text, without a variable.
+/// Appends the path of each key whose value is a secret, is not empty, and has no reference such as
+/// `${VAR}`. Does not look into lists.
 fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
     for (key, value) in table {
         let key = key.get_ref();
@@ -465,7 +474,8 @@ fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// True if the value of a key is secret.
+/// True if the end of a key's path says that its value is secret. The path of a key file
+/// (`server.tls.key`) is not.
 pub fn names_a_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     path != TLS_KEY_FILE

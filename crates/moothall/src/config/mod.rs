@@ -1,5 +1,5 @@
-//! `moothall.toml`: finds the files, fills in variables, and reads each section into the type of
-//! the crate that owns it.
+//! `moothall.toml`: finds the files, replaces references such as `${VAR}`, and reads each section
+//! into the type of the crate that owns it.
 
 mod document;
 mod example;
@@ -251,8 +251,9 @@ impl From<Mode> for moothall_engine::access::Mode {
 }
 
 impl Config {
-    /// Reads the named file, or `./moothall.toml` over `moothall/moothall.toml` in the XDG
-    /// configuration folder. Variables override both.
+    /// Reads the named file. Without one, reads `moothall/moothall.toml` in the XDG configuration
+    /// folder and `./moothall.toml`, which overrides it. Files of agents in `agents.d` next to each
+    /// of these belong to it. Environment variables override all files.
     ///
     /// # Errors
     /// A fault with exit code 78 that names file, line and column, or the variable.
@@ -261,7 +262,7 @@ impl Config {
     }
 
     /// Reads the configuration as [`Config::find`] does, but runs no command in it, so that the
-    /// configuration of others can be looked at.
+    /// configuration of other people can be read safely.
     ///
     /// # Errors
     /// As [`Config::find`].
@@ -281,8 +282,8 @@ impl Config {
         Self::read(&Document::new(file, text), variables)
     }
 
-    /// Reads a document and fills in its variables. An unknown section is an error. Secrets in a
-    /// readable file are warnings.
+    /// Reads a document and replaces its references. An unknown section is an error. A secret in a
+    /// file that other users can read gives a warning.
     fn read(document: &Document, variables: &Variables) -> Result<Self, Fault> {
         let mut config = Self::default();
         for (key, mut node) in document.entries()? {
@@ -342,8 +343,9 @@ fn read_defaults(document: &Document, node: Node<'_>) -> Result<Policy, Fault> {
     Ok(policy)
 }
 
-/// Reads `[agents]`. An agent with an unset variable is left out with a warning, because the other
-/// agents do not need it.
+/// Reads `[agents]`. An agent with a reference that has no value, such as an unset variable, is
+/// left out with a warning, because the other agents do not need it. A disabled agent gives no
+/// warning.
 fn read_agents(
     document: &Document,
     node: Node<'_>,
@@ -395,8 +397,8 @@ fn read_agents(
     Ok(())
 }
 
-/// Reads one agent and builds its spec once, so that its errors are reported now, with their
-/// position.
+/// Reads one agent. Builds its spec only for a check, so that its errors are reported now, with
+/// their position. A section that only disables the agent, or reserves its name, needs no check.
 fn read_agent(document: &Document, client: &str, node: Node<'_>) -> Result<AgentConfig, Fault> {
     let section = format!("agents.{client}");
     let (whole, places) = (node.span(), places(&node));
@@ -428,7 +430,7 @@ fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     keys
 }
 
-/// A deserializer that fails and records the keys it was asked for.
+/// A deserializer that records the keys of the type and then fails.
 struct KeyProbe<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
@@ -455,6 +457,7 @@ impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
 }
 
 /// Returns the files with secrets that other users of this computer can read, each with a warning.
+/// Literal secrets inside lists are not found.
 fn exposed_secrets(document: &Document) -> Vec<(PathBuf, String)> {
     use std::os::unix::fs::PermissionsExt;
     let exposed = |file: &Path| {
@@ -485,13 +488,13 @@ fn exposed_secrets(document: &Document) -> Vec<(PathBuf, String)> {
 pub struct Setting {
     /// Section and key, e.g. `server.bind`.
     pub key: String,
-    /// Value as written; a secret is replaced by the beginning of its hash.
+    /// Value as written. A literal secret outside a list is replaced by the beginning of its hash.
     pub value: toml::Value,
     /// File and line, or the variable.
     pub origin: String,
 }
 
-/// Returns all settings, as written.
+/// Returns all settings as written, with literal secrets outside lists replaced.
 ///
 /// # Errors
 /// A file cannot be read, or is not valid TOML.
@@ -504,8 +507,10 @@ pub fn settings(named: Option<&Path>, variables: &Variables) -> Result<Vec<Setti
     Ok(found)
 }
 
-/// Returns the secrets of the configuration: literal ones, environments of programs, and the
-/// content of files. A value that cannot be read is left out.
+/// Returns the texts of the configuration that are or may be secret: the values of keys for
+/// secrets, and of the `env` of agents, both as written and with their references replaced. Leaves
+/// out a replaced text that cannot be read, and the outputs of commands, which are not run. Empty
+/// if the configuration cannot be read.
 pub fn secrets(named: Option<&Path>, variables: &Variables) -> Vec<String> {
     let Ok(files) = texts(named, variables) else { return Vec::new() };
     let document = Document::of(files, variables).without_commands();
@@ -519,7 +524,8 @@ pub fn secrets(named: Option<&Path>, variables: &Variables) -> Vec<String> {
     found
 }
 
-/// Calls a function with each text at or below a key that is secret, or may be.
+/// Calls a function with each text at or below a key if the text's own key is that of a secret, or
+/// is in the `env` of an agent.
 fn secret_texts(key: &str, node: &Node<'_>, found: &mut impl FnMut(std::ops::Range<usize>, &str)) {
     match node.get_ref() {
         DeValue::Table(table) => {
@@ -554,8 +560,8 @@ fn gather(
     Ok(())
 }
 
-/// Replaces a secret by the beginning of its hash: its owner can recognise it, others learn
-/// nothing.
+/// Replaces a literal secret by the beginning of its hash, by which its owner can recognise it. A
+/// text with a reference and a list stay as they are.
 fn shown(key: &str, value: toml::Value) -> toml::Value {
     match value {
         toml::Value::String(text) if names_a_secret(key) && !text.contains("${") => {

@@ -1,4 +1,5 @@
-//! Files of agents beside a configuration file: each has one or more sections `[agents.NAME]`.
+//! Files of agents in the folder `agents.d` next to a configuration file. Each has sections
+//! `[agents.NAME]` and nothing else.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,13 +10,13 @@ use toml::de::DeTable;
 use super::document::{Document, is_table};
 use crate::fault::Fault;
 
-/// Returns the folder beside a file whose files have one or more agents each.
+/// Returns the folder for files of agents: `agents.d` next to a configuration file.
 pub fn agents_folder(file: &Path) -> PathBuf {
     file.with_file_name("agents.d")
 }
 
 impl Document {
-    /// Checks that a file of agents has nothing but sections of agents.
+    /// Checks that a file of agents has only sections `[agents.NAME]`.
     pub fn check_part(&self, table: &DeTable<'_>) -> Result<(), Fault> {
         let refuse = |span| {
             self.fault(Some(span), "a file in agents.d may only have sections [agents.NAME]")
@@ -32,7 +33,9 @@ impl Document {
         Ok(())
     }
 
-    /// Checks that a file and the files of agents beside it have each agent once.
+    /// Checks that no agent of this file has a section in an earlier file of the same group: a
+    /// configuration file and the files of agents next to it. `beside` holds the agents of the
+    /// group so far, with their places, and gets those of this file.
     pub fn check_names(
         &self,
         table: &DeTable<'_>,

@@ -6,14 +6,16 @@ use super::document::Variables;
 use super::parts::agents_folder;
 use crate::fault::{Exit, Fault};
 
-/// Returns the configuration files, the one with the highest precedence last.
+/// Returns the named configuration file, or else the existing ones of the usual places. The file
+/// with the highest precedence is last.
 pub fn files(named: Option<&Path>, variables: &Variables) -> Vec<PathBuf> {
     let usual =
         || usual_places(variables).into_iter().rev().filter(|path| path.is_file()).collect();
     named.map_or_else(usual, |file| vec![file.to_owned()])
 }
 
-/// Returns the files of agents beside a configuration file, by name.
+/// Returns the files `*.toml` in the folder `agents.d` next to a configuration file, sorted by
+/// name.
 fn agent_files(file: &Path) -> Result<Vec<PathBuf>, Fault> {
     let folder = agents_folder(file);
     let fault = |error: std::io::Error| {
@@ -37,7 +39,7 @@ fn agent_files(file: &Path) -> Result<Vec<PathBuf>, Fault> {
 }
 
 /// Reads the configuration files, the one with the highest precedence last. Each is followed by the
-/// files of agents beside it.
+/// files of agents next to it.
 pub fn texts(named: Option<&Path>, variables: &Variables) -> Result<Vec<(PathBuf, String)>, Fault> {
     let mut files_read = Vec::new();
     for file in files(named, variables) {
@@ -57,7 +59,9 @@ pub fn texts(named: Option<&Path>, variables: &Variables) -> Result<Vec<(PathBuf
     files_read.into_iter().map(read).collect()
 }
 
-/// Returns the configured listen address. The rest of the configuration need not be valid.
+/// Returns the listen address as written: from the variable, or else from the first usual file that
+/// can be read. `None` if that file does not set it, even if the next file does. The other values
+/// need not be valid, but the file has to be TOML.
 pub fn usual_bind(variables: &Variables) -> Option<String> {
     if let Some(bind) = variables.get("MOOTHALL_SERVER__BIND") {
         return Some(bind.clone());
@@ -68,24 +72,27 @@ pub fn usual_bind(variables: &Variables) -> Option<String> {
     Some(table.get("server")?.get("bind")?.as_str()?.to_owned())
 }
 
+/// Returns the usual places of the configuration, the one with the highest precedence first.
 fn usual_places(variables: &Variables) -> Vec<PathBuf> {
     let xdg = xdg_folder(variables, "XDG_CONFIG_HOME", ".config")
         .map(|folder| folder.join("moothall").join("moothall.toml"));
     [Some(PathBuf::from("moothall.toml")), xdg].into_iter().flatten().collect()
 }
 
-/// Returns the default data folder: `moothall` in the XDG data folder.
+/// Returns the default data folder: `moothall` in the XDG data folder. `None` if the variables do
+/// not tell it.
 pub fn usual_data_folder(variables: &Variables) -> Option<PathBuf> {
     xdg_folder(variables, "XDG_DATA_HOME", ".local/share").map(|folder| folder.join("moothall"))
 }
 
-/// Returns the folder for per-user state: `moothall` in the XDG state folder.
+/// Returns the folder for this user's state: `moothall` in the XDG state folder. `None` if the
+/// variables do not tell it.
 pub fn usual_state_folder(variables: &Variables) -> Option<PathBuf> {
     xdg_folder(variables, "XDG_STATE_HOME", ".local/state").map(|folder| folder.join("moothall"))
 }
 
-/// Returns an XDG folder: the variable if it is set and absolute, otherwise the default below the
-/// home folder.
+/// Returns an XDG folder: the path in `variable` if it is set and absolute, otherwise the folder
+/// `usual` in the home folder. `None` without a home folder.
 fn xdg_folder(variables: &Variables, variable: &str, usual: &str) -> Option<PathBuf> {
     let set = variables.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     set.or_else(|| {

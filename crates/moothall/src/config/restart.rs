@@ -46,7 +46,7 @@ impl StartupValues {
         Self(LASTING.map(|lasting| (lasting.value)(settled)))
     }
 
-    /// Returns the keys that changed since the start.
+    /// Returns the fixed keys whose values in `now` differ from those at the start.
     pub fn waiting(&self, now: &StartupSettings) -> Vec<&'static str> {
         let pairs = LASTING.iter().zip(&self.0);
         pairs

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::example::{Section, sections};
 
-/// Names in the titles of sections that stand for names of the user's choice.
+/// Parts of section titles that stand for any name that the user chooses.
 const STAND_INS: [&str; 3] = ["analyst", "codex", "workstation"];
 
-/// Place of the section that may also be a list of tables.
+/// Place in the schema of the section that may also be a list of tables.
 const TABLE_OR_LIST: &str = "/properties/channels/properties/telegram/properties/bots";
 
 /// Returns the schema of a configuration file.
@@ -33,7 +33,8 @@ fn table() -> Value {
     json!({"type": "object", "properties": {}, "additionalProperties": false})
 }
 
-/// Returns the schema of an inner table, which is created if it is missing.
+/// Returns the schema of an inner table, and creates it if it is missing. A part in [`STAND_INS`]
+/// gives the schema for tables of any name.
 fn inside<'a>(place: &'a mut Value, part: &str) -> &'a mut Value {
     let inner = if STAND_INS.contains(&part) {
         &mut place["additionalProperties"]

@@ -23,7 +23,7 @@ const NOT_RUN: &str = "(output of a command)";
 pub struct Resolver<'a> {
     /// Environment variables.
     pub variables: &'a Variables,
-    /// Folder that paths are relative to: that of the configuration file.
+    /// Folder of the configuration file. Paths are relative to it.
     pub folder: &'a Path,
     /// True if commands are run. Otherwise their output is a fixed text.
     pub runs_commands: bool,
@@ -45,7 +45,8 @@ pub enum FillFault {
 }
 
 impl Resolver<'_> {
-    /// Replaces all references in a text. A value is never searched for references.
+    /// Replaces all references in a text. The values that are put in are not searched for
+    /// references.
     ///
     /// # Errors
     /// A reference does not end, or has no value.
@@ -90,7 +91,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the offset of the brace that ends a reference. References may contain others.
+/// Returns the offset of the brace that ends a reference. A reference may contain other references.
 fn end_of(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut earlier = ' ';
@@ -112,8 +113,8 @@ fn content(path: &Path) -> Result<String, String> {
     text_of(file)
 }
 
-/// Returns the output of a shell command, without the line break at its end. Its errors go to
-/// standard error.
+/// Returns the output of a shell command, without the line break at its end. The command has
+/// [`COMMAND_WITHIN`] to end, and may write to this process's standard error.
 fn output(line: &str) -> Result<String, String> {
     let mut command = Command::new("sh");
     command.args(["-c", line]).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -127,7 +128,8 @@ fn output(line: &str) -> Result<String, String> {
         return Err(format!("it did not end within {} seconds", COMMAND_WITHIN.as_secs()));
     };
     let status = child.wait().map_err(|error| error.to_string())?;
-    // A command whose output is too long is ended by the closed pipe; a shell reports that so.
+    // A command with too long an output ends because the pipe is closed. The status then shows that
+    // signal, or a shell's code for it, and the error about the length is the right one.
     let is_cut = text.is_err() && status.code().is_none_or(|code| code == PIPE_CLOSED);
     if status.success() || is_cut { text } else { Err(format!("it ended with {status}")) }
 }

@@ -105,7 +105,7 @@ impl Book {
     }
 
     /// Completes the word at `from` as an argument: ids, clients or policies, as the command's
-    /// usage says. Returns `None` if the text begins with no known command.
+    /// usage says. `None` if the text does not begin with a known command.
     fn argument(&self, before: &str, from: usize) -> Option<Offer> {
         let usage = self.usage(before)?;
         let begun = before[from..].trim_start_matches('@');
@@ -135,7 +135,8 @@ impl Book {
         self.commands.iter().filter(named).max_by_key(|usage| usage.name.len())
     }
 
-    /// Returns the continuation shown in grey behind the cursor.
+    /// Returns the text shown in grey after the cursor: the arguments of a command if only its name
+    /// and a space are typed, otherwise the rest of the first completion. Empty if nothing fits.
     pub fn ghost(&self, line: &str) -> String {
         if let Some(usage) = self.usage(line) {
             let empty = line.len() == usage.name.len() + 1;
@@ -155,7 +156,7 @@ impl Book {
         }
     }
 
-    /// Describes the command that is being written.
+    /// Describes the command at the beginning of the line; `None` without a known one.
     pub fn hint(&self, line: &str) -> Option<String> {
         let exact = self.commands.iter().find(|usage| line.trim_end() == usage.name);
         let usage = self.usage(line).or(exact)?;
@@ -163,7 +164,8 @@ impl Book {
     }
 }
 
-/// Returns the words with this beginning, in any case, without words that cannot be typed.
+/// Returns the words with this beginning, in upper or lower case. Leaves out words with characters
+/// that are not shown in a terminal.
 fn starting(words: &[String], begun: &str) -> Vec<String> {
     let mut found: Vec<String> = words
         .iter()

@@ -1,4 +1,4 @@
-//! The line editor. It is pure, so that every key can be tested.
+//! The line editor. It does no input or output, so that every key can be tested.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -139,10 +139,11 @@ impl Editor {
         self.place = None;
     }
 
-    /// Submits the line; a backslash at its end adds a row instead.
+    /// Submits the line and empties it. A backslash at its end adds a row instead. A line without
+    /// words is not submitted.
     fn submit(&mut self) -> KeyOutcome {
         let backslashes = self.text.len() - self.text.trim_end_matches('\\').len();
-        // A pair of backslashes stands for itself, so only an odd number asks for a row.
+        // Two backslashes at the end stand for themselves, so only an odd number adds a row.
         if backslashes % 2 == 1 {
             self.text.pop();
             self.at = self.text.len();
@@ -191,7 +192,8 @@ impl Editor {
         self.text[self.at..].find('\n').map_or(self.text.len(), |length| self.at + length)
     }
 
-    /// Moves to the row above, or to an earlier line with the same beginning.
+    /// Moves to the row above. In the first row, or if a past line is shown, shows the next older
+    /// line that begins as the draft does.
     fn up(&mut self) {
         let start = self.line_start();
         if start > 0 && self.place.is_none() {
@@ -211,8 +213,8 @@ impl Editor {
         }
     }
 
-    /// Moves to the row below, or to a later line with the same beginning, and at last to the
-    /// draft.
+    /// If a past line is shown, shows the next newer line that begins as the draft does, or else
+    /// the draft. Otherwise moves to the row below.
     fn down(&mut self) {
         if let Some(shown) = self.place {
             match (shown + 1..self.past.len())
@@ -236,7 +238,8 @@ impl Editor {
         self.place = Some(place);
     }
 
-    /// Returns the nearest boundary at or before a byte, in the cursor's row.
+    /// Returns the last boundary between characters that is at or before a byte and in the cursor's
+    /// row.
     fn nearest(&self, byte: usize) -> usize {
         let byte = byte.min(self.line_end());
         self.text
@@ -248,6 +251,8 @@ impl Editor {
             .unwrap_or(0)
     }
 
+    /// Completes the word before the cursor. If a choice is open, selects its next or previous
+    /// candidate.
     fn complete(&mut self, book: &Book, forward: bool) -> KeyOutcome {
         if self.choice.is_none() {
             self.begin_choice(book);
@@ -327,7 +332,7 @@ impl Editor {
             cells += wide;
         }
         if self.at == self.text.len() {
-            // A cursor behind a full row needs a row of its own.
+            // A cursor after a full row needs a row of its own.
             if cells >= columns {
                 rows.push(String::new());
                 cells = 0;

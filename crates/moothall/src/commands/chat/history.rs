@@ -5,9 +5,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of lines kept.
+/// Maximum number of lines that are read from the file.
 const LINES_MAX: usize = 1000;
-/// Longest line kept, in bytes.
+/// Longest line that is stored, in bytes.
 const LINE_BYTES_MAX: usize = 8 * 1024;
 /// Minimum length of a word of letters and digits that is taken for a secret.
 const SECRET_CHARS_MIN: usize = 20;
@@ -39,13 +39,14 @@ pub struct History {
 
 impl History {
     /// Opens the history in a folder. Without a folder, or if it cannot be created, no line is
-    /// kept.
+    /// stored.
     pub fn at(folder: Option<PathBuf>) -> Self {
         let usable = folder.filter(|folder| make_private(folder).is_ok());
         Self { file: usable.map(|folder| folder.join("chat_history")) }
     }
 
-    /// Returns the lines, the newest last. Cuts a file that has grown too long.
+    /// Returns the newest lines, at most [`LINES_MAX`], the newest last. Cuts a file with more than
+    /// twice as many lines.
     pub fn read(&self) -> Vec<String> {
         let Some(file) = &self.file else { return Vec::new() };
         let text = fs::read_to_string(file).unwrap_or_default();
@@ -60,14 +61,15 @@ impl History {
         lines
     }
 
-    /// Stores a line, unless it looks like a secret. Write errors are ignored: a full disk must not
-    /// stop the chat.
+    /// Stores a line, unless it is too long or looks like a secret. Write errors are ignored,
+    /// because a full disk must not stop the chat.
     pub fn keep(&self, line: &str) {
         if line.len() <= LINE_BYTES_MAX && !looks_secret(line) {
             self.write(&(escape(line) + "\n"));
         }
     }
 
+    /// Appends a text to the file, which is created for its owner alone.
     fn write(&self, text: &str) {
         let Some(file) = &self.file else { return };
         let mut options = OpenOptions::new();
@@ -78,7 +80,8 @@ impl History {
     }
 }
 
-/// Creates a folder that only its owner can enter, and makes an existing history in it private.
+/// Creates the folder, if it is missing, so that only its owner can enter it. Makes an existing
+/// history in it readable for its owner alone.
 fn make_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -114,7 +117,7 @@ fn unescape(line: &str) -> String {
     out
 }
 
-/// True if a line may contain a token, a key or a password. Errs on the side of dropping lines.
+/// True if a line may contain a token, a key or a password. A doubtful line counts as secret.
 pub fn looks_secret(line: &str) -> bool {
     let words = line.split(|c: char| c.is_whitespace() || "/,;()[]{}<>\"'`".contains(c));
     words.into_iter().any(is_secret) || names_secret(line)

@@ -1,4 +1,4 @@
-//! Parsing of a typed line: returns a message or a command.
+//! Parsing of a typed line into a message, a command, or another action.
 
 use moothall_kernel::slash;
 
@@ -75,7 +75,8 @@ fn say(text: &str) -> LineAction {
     LineAction::Say { text: text.to_owned(), reply: None, to: None }
 }
 
-/// Parses `>12 text` and `>12`. A quotation has a space after `>`.
+/// Parses `>12 text` and `>12`. A `>` with a space after it begins a quotation, which is not a
+/// reply.
 fn quick_reply(line: &str) -> Option<(u64, &str)> {
     let rest = line.strip_prefix('>')?;
     let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -91,7 +92,7 @@ fn reply(number: u64, text: &str) -> LineAction {
 }
 
 /// Parses the arguments of `/permit`: an option, then the number of a request if several are open.
-/// After a colon follows the person's own text. Returns `Wrong` if the option is missing or the
+/// A colon and the person's own text may follow. Returns `Wrong` if the option is missing or the
 /// number is invalid.
 fn permit(rest: &str) -> LineAction {
     let wrong = || {

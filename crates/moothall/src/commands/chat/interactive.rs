@@ -169,7 +169,8 @@ fn read_along() -> mpsc::UnboundedReceiver<Vec<u8>> {
 impl InteractiveChat<'_> {
     /// Draws the screen and applies the next input, in turn: bytes typed, news of the conversation,
     /// answers to requests, signals, or a timer. Returns if the person leaves, the input ends, or
-    /// SIGTERM or SIGHUP arrives; returns an error if the server refuses the stream.
+    /// SIGTERM or SIGHUP arrives. Returns an error if the server refuses the stream, or if signals
+    /// cannot be watched.
     async fn live(
         &mut self,
         raw: &Raw,
@@ -220,8 +221,9 @@ impl InteractiveChat<'_> {
         }
     }
 
-    /// Applies a key. The first Ctrl-C shows a hint in `whisper`, which the next key removes; if
-    /// that key is Ctrl-C again, all turns are stopped.
+    /// Applies a key. On an empty line, Ctrl-C shows a hint in `whisper`, which the next key
+    /// removes. If turns run or requests wait, the hint asks for a second Ctrl-C. If the next key
+    /// is Ctrl-C again, all turns are stopped.
     fn press(&mut self, key: &Key) -> LoopStep {
         let asked = self.whisper.take() == Some(ASK_STOP);
         match self.editor.press(key, &self.book) {
@@ -246,7 +248,8 @@ impl InteractiveChat<'_> {
         LoopStep::On
     }
 
-    /// Sends presence when the person begins or stops writing. Commands are not announced.
+    /// Sends presence if the person has begun or stopped writing, and again after [`TYPING_AGAIN`]
+    /// of writing. Writing a command counts as not writing. Sends nothing while the server is away.
     fn tell_typing(&mut self) {
         let text = self.editor.text();
         let typing = !text.is_empty() && !text.starts_with('/');
@@ -269,7 +272,7 @@ impl InteractiveChat<'_> {
         });
     }
 
-    /// Keeps a typed line in the history and carries it out. Returns `Ends` for `/quit`. Shows a
+    /// Stores a typed line in the history and carries it out. Returns `Ends` for `/quit`. Shows a
     /// warning for a line that cannot be carried out.
     fn submit(&mut self, line: &str) -> LoopStep {
         self.editor.remember(line);
@@ -301,8 +304,8 @@ impl InteractiveChat<'_> {
         self.say(&format!("message {number} is not among those shown here"), Style::Warn);
     }
 
-    /// Sends a message. If it replies to an unknown number, returns the text to the input line and
-    /// warns.
+    /// Sends a message. If it replies to an unknown number, warns and puts the text back into the
+    /// input line instead.
     fn words(&mut self, text: String, reply: Option<u64>, to: Option<String>) {
         let reply_to =
             match reply.map(|number| self.room.id_of(number).map(str::to_owned).ok_or(number)) {
@@ -324,6 +327,8 @@ impl InteractiveChat<'_> {
         self.post(Matter::Say { text, to, reply_to }, said);
     }
 
+    /// Sends a request, and shows `shown` as a pending line of the person until the server has
+    /// answered.
     fn send(&mut self, matter: Matter, shown: &str) {
         let said = ShownMessage {
             from: self.me.to_owned(),
@@ -341,8 +346,8 @@ impl InteractiveChat<'_> {
     }
 
     /// Applies the server's answer to a pending request. The text of a failed request returns to
-    /// the input line, unless another is being written. An accepted one stays pending until the
-    /// stream delivers its event.
+    /// the input line, unless the person is writing another text. An accepted request stays pending
+    /// until the stream delivers its event.
     fn answer(&mut self, answer: SendOutcome) {
         let place = self.pending.iter().position(|pending| pending.key == answer.key);
         match answer.result {
@@ -396,8 +401,8 @@ impl InteractiveChat<'_> {
         Ok(())
     }
 
-    /// Applies an event and adds its rows to those that scroll up. Ends the pending state of the
-    /// request behind it, which has the same position, or the same author and text.
+    /// Applies an event and adds its rows to those that scroll up. The request that caused the
+    /// event is not pending any more: it has the event's position, or the same author and text.
     fn event(&mut self, envelope: &Envelope) {
         let item = self.room.hear(envelope);
         let same_words = |said: &ShownMessage| {
@@ -475,6 +480,8 @@ impl InteractiveChat<'_> {
         }
     }
 
+    /// Returns the prompt, with the message that is replied to and the addressed participant, if
+    /// any.
     fn prompt(&self) -> String {
         let reply = self.reply.map_or_else(String::new, |number| format!("↪{number} "));
         let to = self
@@ -522,7 +529,7 @@ impl InteractiveChat<'_> {
         Some(printer.paint(Style::Dim, &clip(&format!("  {hint}"), brush.columns)))
     }
 
-    /// Prints unsent messages, so that they are not lost.
+    /// Prints the requests that the server has not answered, so that their texts are not lost.
     fn farewell(&self) {
         for pending in self.pending.iter().filter(|pending| pending.seq.is_none()) {
             note(&format!("perhaps not sent: {}", pending.said.text));

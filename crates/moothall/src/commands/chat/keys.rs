@@ -78,7 +78,8 @@ impl Keys {
         self.waiting.first() == Some(&0x1b) && !self.waiting.starts_with(PASTE)
     }
 
-    /// Ends the wait for more bytes; returns Escape if it stands alone.
+    /// Ends the wait for more bytes. Returns Escape if it is the only waiting byte; discards other
+    /// waiting bytes.
     pub fn settle(&mut self) -> Option<Key> {
         let waiting = std::mem::take(&mut self.waiting);
         (waiting == [0x1b]).then_some(Key::Escape)
@@ -114,8 +115,9 @@ fn control(byte: u8) -> Option<Key> {
     })
 }
 
-/// Decodes the first character: its length, with `None` for a control character and for bytes that
-/// are not UTF-8. Returns `None` as a whole if more bytes are needed.
+/// Decodes the first character, and returns its length in bytes and the character. The character is
+/// `None` if it is a control character or if the bytes are not UTF-8. The whole result is `None` if
+/// more bytes are needed.
 fn character(bytes: &[u8]) -> Option<(usize, Option<char>)> {
     let length = match bytes.first()? {
         0x00..=0x7f => 1,
@@ -133,7 +135,8 @@ fn character(bytes: &[u8]) -> Option<(usize, Option<char>)> {
 }
 
 /// Decodes bytes that begin with Escape; `rest` is `all` without the Escape. Discards an overlong
-/// sequence. Escape before a letter is Alt.
+/// sequence. Escape before a character means Alt with it; before Enter it means a new line, and
+/// before Backspace Ctrl-W.
 fn escape(all: &[u8], rest: &[u8]) -> Front {
     match rest {
         [] => Front::Unfinished,

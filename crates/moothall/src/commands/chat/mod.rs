@@ -36,13 +36,13 @@ use crate::cli::Chat;
 use crate::fault::Fault;
 use crate::threads;
 
-/// Earlier messages shown at the start.
+/// Number of earlier events that are shown at the start.
 const EARLIER: usize = 20;
 /// Capacity of the queue of received events. When it is full, reading from the server waits.
 const HEARD_MAX: usize = 256;
 
-/// Chats in plain text if the flags, the variables or the lack of a terminal require it; otherwise
-/// interactively.
+/// Chats in plain text with `--plain` or `--json`, without a terminal, or if the variables ask for
+/// it; otherwise interactively.
 pub async fn run(context: &Context, args: &Chat) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let state = threads::state(&context.client, &thread).await?;
@@ -63,7 +63,7 @@ pub(super) fn wants_plain() -> bool {
     is_plain_wanted(|name| std::env::var(name).ok())
 }
 
-/// True if `NO_COLOR` or a dumb terminal asks for text without escapes.
+/// True if `NO_COLOR` has a value, or if `TERM` is missing, empty or `dumb`.
 fn is_plain_wanted(variable: impl Fn(&str) -> Option<String>) -> bool {
     variable("NO_COLOR").is_some_and(|value| !value.is_empty())
         || variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
@@ -81,7 +81,7 @@ async fn gathering(
     circle::ask_as(&context.client, &state.thread, me).await.map(Some)
 }
 
-/// Returns the latest events that a chat shows, up to the head of a state.
+/// Returns the latest events that a chat shows, at most [`EARLIER`], up to the head of a state.
 async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let mut page = last(
         &context.client,

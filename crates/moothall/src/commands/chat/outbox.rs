@@ -88,7 +88,8 @@ pub async fn carry(
     }
 }
 
-/// Retries until the server has answered; the key makes repetition harmless.
+/// Sends a request until the server has accepted or refused it. The request's key makes repetitions
+/// harmless.
 async fn deliver(
     client: &Client,
     thread: &str,
@@ -107,7 +108,8 @@ async fn deliver(
     }
 }
 
-/// Sends a request once. Returns the position of the resulting event, if any, and text to show.
+/// Sends a request without a retry. Returns the position of the resulting event, if any, and text
+/// to show.
 async fn send(
     client: &Client,
     thread: &str,

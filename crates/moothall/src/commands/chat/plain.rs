@@ -116,7 +116,8 @@ enum LineStep {
     Ends,
 }
 
-/// Reads lines of standard input; a backslash at the end joins the next line.
+/// Starts a thread that reads the lines of standard input, and returns the receiver of them. A
+/// backslash at the end of a line joins it with the next line by a line break.
 fn input() -> mpsc::UnboundedReceiver<String> {
     let (sender, lines) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
@@ -168,7 +169,8 @@ impl PlainChat<'_> {
         }
     }
 
-    /// Returns the id of the message to reply to; `None` if the number is unknown.
+    /// Returns the id of the message with this number, or `Some(None)` without a number. If the
+    /// number is unknown, prints a note and returns `None`: the message must not be sent.
     fn replied(&self, number: Option<u64>) -> Option<Option<String>> {
         let Some(number) = number else { return Some(None) };
         let id = self.room.id_of(number).map(str::to_owned);
@@ -184,7 +186,7 @@ impl PlainChat<'_> {
         let _ = self.outgoing.send(OutboxRequest::new(self.me, matter));
     }
 
-    /// Prints the server's answer to a request. An error is also kept as the result of the chat.
+    /// Prints the server's answer to a request. An error also becomes the result of the chat.
     fn answer(&mut self, answer: SendOutcome) -> Result<(), Fault> {
         self.under_way -= 1;
         match answer.result {
@@ -223,8 +225,8 @@ impl PlainChat<'_> {
         Ok(LineStep::On)
     }
 
-    /// Applies an event and prints it. At a terminal, skips the person's own messages, which are on
-    /// the screen already.
+    /// Applies an event and prints it. At a terminal, skips the messages that the person typed
+    /// here, because they are on the screen already; with `--json` it prints these too.
     fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
         let Some(item) = self.room.hear(envelope) else { return Ok(()) };
         if self.context.printer.json {
@@ -248,7 +250,7 @@ impl PlainChat<'_> {
         }
     }
 
-    /// Shows the events that the stream has not delivered yet.
+    /// Reads and prints the events that the stream has not delivered yet.
     async fn rest(&mut self) -> Result<(), Fault> {
         for envelope in after(
             &self.context.client,

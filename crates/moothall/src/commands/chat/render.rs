@@ -11,7 +11,7 @@ use crate::threads::Faces;
 const NUMBER_COLUMNS: usize = 4;
 /// Maximum columns of a name.
 const NAME_COLUMNS_MAX: usize = 20;
-/// Terminal width below which names stand above the text.
+/// Width of a terminal in columns below which names stand above the text.
 const BESIDE_COLUMNS_MIN: usize = 60;
 /// Maximum rows shown of an unfinished answer: its end.
 const UNFINISHED_ROWS_MAX: usize = 12;
@@ -84,7 +84,7 @@ impl RenderContext<'_> {
         wrap(&for_terminal(&format!("{doubt}{reply}{to}{}", said.text)), self.body_columns())
     }
 
-    /// Returns the end of a running answer.
+    /// Returns the last rows of a running answer, at most `rows_max` and [`UNFINISHED_ROWS_MAX`].
     pub fn unfinished(&self, from: &str, text: &str, rows_max: usize) -> Vec<String> {
         let all = wrap(for_terminal(text).trim_end(), self.body_columns());
         let hidden = all.len().saturating_sub(rows_max.clamp(1, UNFINISHED_ROWS_MAX));
@@ -101,7 +101,7 @@ impl RenderContext<'_> {
         self.faces.width().min(NAME_COLUMNS_MAX)
     }
 
-    /// Returns the columns left of the text.
+    /// Returns the width of the space to the left of a message's text, in columns.
     fn indent(&self) -> usize {
         if self.is_narrow() { 2 } else { NUMBER_COLUMNS + 2 + self.name_columns() + 2 }
     }
@@ -134,7 +134,7 @@ impl RenderContext<'_> {
             .collect()
     }
 
-    /// Returns the rule between the conversation and the input line, with words in it.
+    /// Returns the horizontal line between the conversation and the input line, with words in it.
     pub fn rule(&self, words: &str, style: Style) -> String {
         let words = clip(&for_terminal(words).replace('\n', " "), self.columns.saturating_sub(8));
         let rest = self.columns.saturating_sub(4 + width(&words));

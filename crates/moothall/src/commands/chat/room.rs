@@ -1,4 +1,5 @@
-//! State of a conversation for the person who chats. It is pure, and fed with the server's events.
+//! State of a conversation for the person who chats. It does no input or output: the caller gives
+//! it the server's events.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use crate::threads::Faces;
 
 /// Maximum number of messages that can be replied to by number.
 const NUMBERS_MAX: usize = 5000;
-/// Lifetime of a presence; equal to the server's.
+/// Time after which a presence counts no more; equal to the server's.
 const PRESENCE_TTL: Duration = Duration::from_secs(120);
 
 /// An item to show once.
@@ -80,7 +81,7 @@ pub struct ChatView {
     me: String,
     /// The gathering, if the conversation is one.
     circle: Circle,
-    /// True once the gathering's seed message was shown.
+    /// True if the gathering's seed message was shown already.
     seeded: bool,
     /// Start of the hold and the beat whose pulse was shown last.
     pulse_of: Option<(String, u32)>,
@@ -145,7 +146,8 @@ impl ChatView {
         id == ParticipantId::USER || self.people.contains(id)
     }
 
-    /// Returns a warning if this sender does not count as a person.
+    /// Returns a warning if this sender is neither `user` nor invited, and so does not count as a
+    /// person.
     pub fn stranger(&self, id: &str) -> Option<String> {
         let word = || {
             format!(
@@ -212,8 +214,9 @@ impl ChatView {
         }
     }
 
-    /// Applies an event of the gathering. Returns the person's call to act, the beat, or the step's
-    /// text. Calls and beats are only for new events.
+    /// Applies an event of the gathering. Returns the first that applies: the call to this person
+    /// to act, the announcement of this person's beat, or the text of the step. Calls and beats are
+    /// returned only for new events.
     fn gathering(&mut self, envelope: &Envelope, is_news: bool) -> Option<Item> {
         let step = self.circle.hear(envelope)?;
         // A new gathering has a seed message of its own to show.
@@ -232,8 +235,8 @@ impl ChatView {
         self.circle = Circle::earlier(answer);
     }
 
-    /// Sets the current state of the gathering. Returns the items for this person only: the seed
-    /// message once, and the pulse of each beat.
+    /// Sets the current state of the gathering. Returns the items that only this person sees: the
+    /// seed message, if it was not shown yet, and the pulse of a beat, if it was not shown yet.
     pub fn stands(&mut self, answer: &GatheringAnswer) -> Vec<Item> {
         self.circle = Circle::of(answer);
         let seed = answer.seed.as_ref().filter(|_| !std::mem::replace(&mut self.seeded, true));
@@ -246,17 +249,18 @@ impl ChatView {
         texts.into_iter().flatten().map(Item::Told).collect()
     }
 
-    /// Returns the gathering's current call to this person.
+    /// Returns the gathering's current call to this person to act, if there is one.
     pub fn call(&self) -> Option<Item> {
         self.circle.call_now(&self.me).map(Item::Alert)
     }
 
-    /// True if the gathering's clock runs for this person.
+    /// True if this person holds the talking piece or writes the harvest.
     pub fn is_on(&self) -> bool {
         self.circle.is_on(&self.me)
     }
 
-    /// Describes the holder of the talking piece.
+    /// Describes the holder of the talking piece, or the writer of the harvest; `None` without
+    /// either.
     pub fn piece(&self, now: Timestamp) -> Option<String> {
         self.circle.standing(&self.me, now)
     }
@@ -352,7 +356,7 @@ impl ChatView {
         items.into_iter().filter(|(seq, _)| open(*seq)).filter_map(|(_, item)| item).collect()
     }
 
-    /// Applies a message: ends its turn and its author's presence, and keeps its number for
+    /// Applies a message: ends its turn and its author's presence, and stores its number for
     /// replies. Returns the message to show.
     fn message(&mut self, envelope: &Envelope) -> ShownMessage {
         if let Some(turn) = &envelope.meta.turn {

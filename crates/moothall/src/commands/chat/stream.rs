@@ -83,7 +83,7 @@ impl StreamReader {
     }
 
     /// Connects at the current position, and retries while the server is unreachable. Reports the
-    /// outage and its end. Returns `None` if the server refuses.
+    /// outage and its end. If the server refuses, reports that and returns `None`.
     async fn connect(&self) -> Result<Option<impl Stream<Item = Frame> + use<>>, ReceiverGone> {
         let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
         let mut away = false;
@@ -113,8 +113,8 @@ impl StreamReader {
         }
     }
 
-    /// Passes on the frames of one connection until it closes. An error means that the chat has
-    /// ended.
+    /// Passes the frames of one connection on to the chat until the connection closes. An error
+    /// means that the chat has ended.
     async fn hear(&mut self, frames: impl Stream<Item = Frame>) -> Result<(), ReceiverGone> {
         let mut frames = std::pin::pin!(frames);
         while let Some(frame) = frames.next().await {
@@ -129,7 +129,7 @@ impl StreamReader {
         Ok(())
     }
 
-    /// Passes on a delta or presence; skips an unreadable one.
+    /// Passes a delta or a presence on to the chat; skips an unreadable one.
     async fn signal<T: DeserializeOwned>(
         &self,
         frame: &Frame,
@@ -141,9 +141,9 @@ impl StreamReader {
         }
     }
 
-    /// Passes on an event, and then the state or the gathering if the event may have changed them.
-    /// Skips events up to the current position. Reports an unreadable event as a refusal, which
-    /// ends the chat.
+    /// Passes an event on to the chat, and then the state or the gathering if the event may have
+    /// changed them. Skips events at or before the current position. Reports an unreadable event as
+    /// a refusal, which ends the chat.
     async fn event(&mut self, frame: &Frame) -> Result<(), ReceiverGone> {
         let envelope: Envelope = match serde_json::from_str(&frame.data) {
             Ok(envelope) => envelope,
@@ -162,7 +162,7 @@ impl StreamReader {
         let changes = ChatView::changes_with(&envelope);
         let step = circle::step(&envelope);
         let opened = matches!(step, Some(GatheringStep::Opened { .. }));
-        // Only its holder may read the pulse of a beat, so it is in no shared event.
+        // Only the holder of the piece may read the pulse of a beat, so no shared event has it.
         let beats = matches!(step, Some(GatheringStep::Beat { .. }));
         self.gathers |= opened;
         self.say(ChatNews::Event(Box::new(envelope))).await?;

@@ -3,7 +3,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Maximum characters of a cluster. Longer stacks of marks are meant to cover other lines.
+/// Maximum number of characters that are drawn in one place. More combining marks would cover other
+/// lines.
 const CLUSTER_CHARS_MAX: usize = 12;
 /// Replacement for a tab.
 const TAB: &str = "    ";
@@ -15,7 +16,8 @@ pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// Returns the beginning of a text that fits, with `…` if text is missing.
+/// Returns the text if it fits into the columns, otherwise as much of its beginning as fits, and
+/// `…`.
 pub fn clip(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -31,8 +33,8 @@ pub fn clip(text: &str, columns: usize) -> String {
     out
 }
 
-/// Wraps a text into rows: at spaces and beside wide characters, and inside a word only if it is
-/// longer than a row.
+/// Wraps a text into rows. A row breaks at a space or before a wide character, and inside a word
+/// only if the word is longer than a row.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let text = text.replace('\t', TAB);
     let mut rows = Vec::new();
@@ -42,8 +44,8 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// Appends the rows of a line. A row breaks at its last break point, a space or a wide character,
-/// or else at the full width.
+/// Appends the rows of a line. A row breaks at its last break point, which is after a space or
+/// before a wide character. A row without a break point breaks at the full width.
 fn wrap_line(line: &str, columns: usize, rows: &mut Vec<String>) {
     let mut row = Row::default();
     for cluster in line.graphemes(true) {

@@ -1,4 +1,4 @@
-//! Checks of agents: program, version, login and user; and of models: key and address.
+//! Checks of agents (program, version, login, hooks and user) and of models (key and address).
 //!
 //! Findings never contain a secret: a variable appears by its name, an address by its host.
 
@@ -38,7 +38,7 @@ pub struct Runs {
     wanted: bool,
 }
 
-/// Checks all agents; `ping` sends a request to the addresses of models.
+/// Checks all agents. With `ping`, sends a request to the address of each model.
 pub async fn examine(config: &Config, ping: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     let all = programs(config);
@@ -171,7 +171,7 @@ impl Runs {
         }
     }
 
-    /// Returns a variable as the program has it.
+    /// Returns the value that an environment variable has for the program.
     fn variable(&self, account: Option<&Account>, name: &str) -> Option<String> {
         match (self.env.get(name), account.filter(|account| !account.is_own())) {
             (Some(value), _) => Some(value.clone()),
@@ -183,8 +183,8 @@ impl Runs {
         }
     }
 
-    /// Warns of hooks that the program's user switched off: without them a session's answers are
-    /// read from its record, and come late.
+    /// Warns if a program in a terminal has its hooks switched off. Without hooks, a session's
+    /// answers are read from the program's record, and come late.
     fn hooks_off(&self, login: &Login, account: Option<&Account>) -> Option<Finding> {
         let here = std::env::current_dir().ok();
         let project = self.cwd.as_deref().or(here.as_deref());
@@ -254,7 +254,8 @@ fn of_own_user(all: &[Runs]) -> Option<Finding> {
     ))
 }
 
-/// Returns the first line of a program's `--version`, for people. Runs as the agent's own user.
+/// Returns the first line of a program's `--version`, for people. Runs it as the user of `run_as`,
+/// if any.
 async fn version(file: &str, account: Option<&Account>) -> String {
     let before = account.map_or(Ok(Vec::new()), Account::command_prefix).unwrap_or_default();
     let mut words = before.iter().map(String::as_str).chain([file, "--version"]);
@@ -275,8 +276,8 @@ async fn version(file: &str, account: Option<&Account>) -> String {
     }
 }
 
-/// Returns the models of the configured agents, then, with discovery, those whose variable is set
-/// and whose names the configuration does not use. Leaves out invalid ones.
+/// Returns the models of the configured agents without invalid ones. With discovery, adds the
+/// models whose variable is set and whose names the configuration does not use.
 fn models_of(config: &Config) -> Vec<(String, LlmSpec)> {
     let enabled =
         config.agents.iter().filter(|(_, agent)| agent.is_enabled() && agent.provider.is_some());

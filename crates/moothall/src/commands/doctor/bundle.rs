@@ -21,14 +21,14 @@ use crate::paint::{Printer, note};
 use crate::place::data_folder_of;
 use crate::threads;
 
-/// Lines of the server's log.
+/// Number of lines from the end of the server's log.
 const LOG_LINES: usize = 200;
-/// Length of a secret below which it is not searched for, in bytes. A shorter one is too common.
+/// Minimum length of a secret that is searched for, in bytes. A shorter text is too common.
 const SECRET_BYTES_MIN: usize = 6;
 /// Beginnings of credentials.
 const CREDENTIALS: [&str; 10] =
     ["boot_", "pat_", "ses_", "agt_", "usr_", "inv_", "pair_", "acc_", "sk-", "Bearer "];
-/// Ends of keys whose text is one of a few words, or an address to listen on.
+/// Endings of keys whose texts are shown: each is one of a few words, or an address to listen on.
 const HARMLESS: [&str; 12] = [
     "server.bind",
     "server.mode",
@@ -78,7 +78,8 @@ pub async fn write(
     Ok(())
 }
 
-/// Returns the settings with their origins, or the error of the configuration.
+/// Returns the settings with their origins, most texts replaced by their length. If the
+/// configuration cannot be read, returns the error.
 fn settings(args: &Doctor, variables: &Variables) -> Value {
     match config::settings(args.place.config.as_deref(), variables) {
         Ok(settings) => settings.iter().map(shown).collect(),
@@ -86,6 +87,8 @@ fn settings(args: &Doctor, variables: &Variables) -> Value {
     }
 }
 
+/// Returns a setting for the bundle. Lists and tables, and texts whose key is not in [`HARMLESS`],
+/// are replaced by their length.
 fn shown(setting: &Setting) -> Value {
     let key = &setting.key;
     let is_harmless = HARMLESS.iter().any(|end| key.ends_with(end));
@@ -99,7 +102,7 @@ fn shown(setting: &Setting) -> Value {
     json!({"key": key, "value": value, "origin": setting.origin})
 }
 
-/// Returns the size of each file in the data folder, in bytes.
+/// Returns the size of each file in the data folder, in bytes, without subfolders.
 fn sizes(args: &Doctor, variables: &Variables) -> Value {
     let (config, data) = (args.place.config.clone(), args.place.data.clone());
     let folder = data_folder_of(&DataFolder { config, data }, variables);
@@ -112,7 +115,8 @@ fn sizes(args: &Doctor, variables: &Variables) -> Value {
     entries.filter_map(size).collect::<serde_json::Map<_, _>>().into()
 }
 
-/// Returns the numbers of conversations, agents and sessions; null if no server answers.
+/// Returns the numbers of conversations, events, agents and sessions. Null if the server does not
+/// answer in time, or refuses.
 async fn counts(said: &CredentialOptions<'_>, variables: &Variables) -> Value {
     let counted = async {
         let meant = ResolvedServer::find(said, variables).ok()?;
@@ -137,18 +141,19 @@ fn log(variables: &Variables) -> Value {
     json!(lines[lines.len().saturating_sub(LOG_LINES)..])
 }
 
-/// Returns all secrets that this user's configuration and environment contain.
+/// Returns the secrets in this user's environment and configuration, the longest first. Leaves out
+/// those shorter than [`SECRET_BYTES_MIN`], and the outputs of commands, which are not run.
 fn secrets(args: &Doctor, variables: &Variables) -> Vec<String> {
     let set = variables.iter().filter(|(name, _)| names_a_secret(name));
     let mut found: Vec<String> = set.map(|(_, value)| value.clone()).collect();
     found.extend(config::secrets(args.place.config.as_deref(), variables));
     found.retain(|secret| secret.len() >= SECRET_BYTES_MIN);
-    // A secret may contain another one.
+    // A secret may contain another one, so the longer one has to be replaced first.
     found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     found
 }
 
-/// Replaces these secrets, and all that begins as a credential does.
+/// Replaces these secrets in a text, and every word that begins as a credential does.
 fn scrubbed(text: &str, secrets: &[String]) -> String {
     let mut text = text.to_owned();
     for secret in secrets {
@@ -159,7 +164,7 @@ fn scrubbed(text: &str, secrets: &[String]) -> String {
     CREDENTIALS.iter().fold(text, |text, begin| without_credentials(&text, begin))
 }
 
-/// Replaces each word after a beginning of credentials, if it is long enough to be one.
+/// Replaces each word that follows `begin`, if it is long enough to be a credential.
 fn without_credentials(text: &str, begin: &str) -> String {
     let mut pieces = text.split(begin);
     let mut out = pieces.next().unwrap_or_default().to_owned();

@@ -8,7 +8,8 @@ use super::{Finding, PING_WITHIN, Verdict};
 use crate::client::Client;
 
 /// Returns the findings about each bot, and about each chat that needs a person. Empty if the
-/// caller may not list channels: the finding about the caller says so.
+/// server does not answer in time, or if the caller may not list channels. Another finding tells
+/// the caller's rights.
 pub async fn examine(client: &Client) -> Vec<Finding> {
     let Ok(Ok(list)) = timeout(PING_WITHIN, client.get::<ChannelList>("/channels")).await else {
         return Vec::new();
@@ -33,7 +34,8 @@ fn of_bot(channel: &str, bot: &BotEntry) -> Finding {
     with_cure(Finding::new("bot", verdict, found), bot.cure.as_deref())
 }
 
-/// Returns the finding about a chat; `None` if all is well there.
+/// Returns the finding about a chat. `None` for a bound chat that needs no remedy and has no
+/// messages on the way.
 fn of_chat(chat: &ChatEntry) -> Option<Finding> {
     let title = match chat.title.as_str() {
         "" => String::new(),

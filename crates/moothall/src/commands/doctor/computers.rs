@@ -1,4 +1,4 @@
-//! Checks of the other computers, and of the post by which they reach each other.
+//! Checks of the paired computers, and of the post, over which they reach each other.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ const POST: &str = "post";
 /// Longest wait for the list. The server waits some seconds for a Redis that does not answer.
 const LIST_WITHIN: Duration = Duration::from_secs(15);
 
-/// Returns the findings about the post and each computer. Empty without pairs, and if the caller
-/// may not list them.
+/// Returns the findings about the post and about each computer. Empty without pairs, if the server
+/// does not answer in time, or if the caller may not list computers.
 pub async fn examine(client: &Client) -> Vec<Finding> {
     let Ok(Ok(list)) = timeout(LIST_WITHIN, client.get::<ComputerList>("/computers")).await else {
         return Vec::new();
@@ -28,7 +28,8 @@ pub async fn examine(client: &Client) -> Vec<Finding> {
     findings
 }
 
-/// Returns the findings about the post: if it answers, what it drops, and what it keeps.
+/// Returns the findings about the post: its answer, its full memory, and its restart. If it has a
+/// fault, only that.
 fn of_post(post: &PostEntry) -> Vec<Finding> {
     let answers = match (&post.fault, post.round_trip_ms) {
         (Some(fault), _) => {
@@ -44,7 +45,8 @@ fn of_post(post: &PostEntry) -> Vec<Finding> {
     vec![answers, of_memory(post), of_restart(post)]
 }
 
-/// Returns the finding about what the post does with what does not fit its memory.
+/// Returns the finding about the post's eviction policy: if its memory is full, the post refuses
+/// new rows, or drops old ones.
 fn of_memory(post: &PostEntry) -> Finding {
     let (verdict, found) = match (post.eviction.as_deref(), &post.cure) {
         (None, _) => (Verdict::Info, "it does not tell its `maxmemory-policy`".to_owned()),
@@ -62,7 +64,8 @@ fn of_memory(post: &PostEntry) -> Finding {
     with_cure(Finding::new(POST, verdict, found), post.cure.as_deref())
 }
 
-/// Returns the finding about what the post keeps over a restart. Nothing here depends on it.
+/// Returns the finding about the rows that the post still has after a restart. It is only
+/// information, because lost rows are sent again.
 fn of_restart(post: &PostEntry) -> Finding {
     let keeps = match post.persistence.as_deref() {
         Some("commands") => "it writes every command into a file, which costs it time",
@@ -75,6 +78,8 @@ fn of_restart(post: &PostEntry) -> Finding {
     Finding::new(POST, Verdict::Info, found)
 }
 
+/// Returns the finding about a computer, with its state, the difference of its clock, and the owed
+/// rows. It is a warning if the computer is refused, or for this computer if the computers are off.
 fn of_computer(computer: &ComputerEntry) -> Finding {
     let verdict = match (computer.state.as_str(), computer.this) {
         ("up", _) => Verdict::Ok,
@@ -88,7 +93,7 @@ fn of_computer(computer: &ComputerEntry) -> Finding {
         format!(", its clock is {}.{:03} s {direction}", apart / 1_000, apart % 1_000)
     });
     let found = format!("{}{this} is {}{clock}{}", computer.name, computer.state, owed(computer));
-    // One finding says what to do while the computers are off.
+    // While the computers are off, only the finding about this computer has the remedy.
     let cure = computer.cure.as_deref().filter(|_| verdict == Verdict::Warn);
     with_cure(Finding::new("computer", verdict, found), cure)
 }

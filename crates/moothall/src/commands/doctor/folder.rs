@@ -28,22 +28,24 @@ pub fn private(folder: &Path) -> Option<Finding> {
     })
 }
 
-/// Finds the first file of another user, as after a server run as root.
+/// Finds the first file that belongs to another user, for example because a server once ran as
+/// root.
 pub fn owned(folder: &Path) -> Option<Finding> {
     owned_by(folder, geteuid())
 }
 
-/// Returns the warning for a server that is root, if the folder or a file in it belongs to another
-/// user. Other users need no warning: opening the folder fails for them.
+/// Returns the warning for a server that runs as root, if the folder or a file in it belongs to
+/// another user. `None` if the server does not run as root, because it cannot open such a folder
+/// anyway.
 pub fn warning(folder: &Path) -> Option<String> {
     let found = owned(folder).filter(|found| found.verdict == Verdict::Warn)?;
     let fix = found.fix.map_or_else(String::new, |fix| format!(": {fix}"));
     Some(format!("warning: {}{fix}", found.found))
 }
 
-/// Finds the first file that another user owns: the folder itself, or an entry of it. For root this
-/// is a warning, for others a failure. Returns `None` if `own` owns all, or if the folder is
-/// unreadable.
+/// Finds the first file that does not belong to `own`: the folder itself, or an entry of it. If
+/// `own` is root, this is a warning, otherwise a failure. `None` if all files belong to `own`, or
+/// if the folder is unreadable.
 fn owned_by(folder: &Path, own: Uid) -> Option<Finding> {
     let inside = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let foreign = std::iter::once(folder.to_owned()).chain(inside).find_map(|path| {
@@ -80,7 +82,7 @@ fn name(user: Uid) -> String {
     User::from_uid(user).ok().flatten().map_or_else(|| format!("user {user}"), |user| user.name)
 }
 
-/// Checks if this version can open the log, if there is one.
+/// Checks that this version can open the log. `None` if the folder has no log.
 pub fn log(folder: &Path) -> Option<Finding> {
     let found = |verdict, found: String| Some(Finding::new("log", verdict, found));
     match moothall_store::look(folder) {
@@ -112,8 +114,9 @@ pub fn log(folder: &Path) -> Option<Finding> {
     }
 }
 
-/// Checks the start-up credential: its permissions, and that its server runs. A killed server
-/// leaves it behind; the next server writes another one.
+/// Checks the permissions of the start-up credential, and that its server runs. `None` if both are
+/// right, or if the folder does not have a credential. A server that was killed leaves its
+/// credential behind, and the next server writes another one.
 pub fn key(folder: &Path) -> Option<Finding> {
     let file = key_file(folder);
     let mode = fs::metadata(&file).ok()?.mode() & 0o777;
@@ -129,7 +132,7 @@ pub fn key(folder: &Path) -> Option<Finding> {
     })
 }
 
-/// Fails for a file system mounted read-only.
+/// Returns a failure if the folder's file system is mounted read-only.
 pub fn read_only(folder: &Path) -> Option<Finding> {
     let mounted = statvfs(folder).ok()?.flags().contains(FsFlags::ST_RDONLY);
     let found = || {

@@ -14,7 +14,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// Version of Anthropic's protocol.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// Checks a model; `ping` sends a request to its address.
+/// Checks a model. With `ping`, sends a request to its address.
 pub async fn examine(client: &str, spec: &LlmSpec, ping: bool) -> Finding {
     let base = spec.base_url.as_deref().unwrap_or(spec.provider.default_base_url());
     let at = Url::parse(base)
@@ -75,6 +75,7 @@ async fn ask(spec: &LlmSpec, base: &str) -> reqwest::Result<Response> {
     with_key(request, spec).send().await
 }
 
+/// Adds the model's key to a request, in the header of its provider.
 fn with_key(request: RequestBuilder, spec: &LlmSpec) -> RequestBuilder {
     let Some(key) = &spec.api_key else { return request };
     match spec.provider {

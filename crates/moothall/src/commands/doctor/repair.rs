@@ -1,4 +1,5 @@
-//! Repairs of findings that lose nothing: permissions, and the credential of a server that is gone.
+//! Repairs of findings by which no data is lost: sets permissions, and removes the credential of a
+//! server that is gone.
 
 use std::fmt;
 use std::fs::{self, Permissions};
@@ -12,7 +13,7 @@ use crate::fault::{Exit, Fault};
 use crate::hints::quoted;
 use crate::paint::{Printer, note};
 
-/// A change that mends a finding.
+/// A change that repairs a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
     /// Sets the permissions of a file or a folder.
@@ -43,10 +44,10 @@ impl fmt::Display for Repair {
 }
 
 /// Makes the repairs of all findings, each after a question unless `yes` is set. Returns the
-/// findings that are left.
+/// findings that were not repaired.
 ///
 /// # Errors
-/// A person to ask is missing, or a repair failed.
+/// A repair needs a question and no person can be asked, or a repair failed.
 pub fn make(findings: Vec<Finding>, yes: bool, printer: &Printer) -> Result<Vec<Finding>, Fault> {
     let can_ask = !printer.json && io::stdin().is_terminal() && io::stderr().is_terminal();
     let (mendable, mut left): (Vec<_>, Vec<_>) =
@@ -65,7 +66,8 @@ pub fn make(findings: Vec<Finding>, yes: bool, printer: &Printer) -> Result<Vec<
     Ok(left)
 }
 
-/// Makes the repair of a finding; returns false if the person does not want it.
+/// Makes the repair of a finding, after a question unless `yes` is set. Returns false if the person
+/// does not want the repair.
 fn made(finding: &Finding, yes: bool) -> Result<bool, Fault> {
     let Some(repair) = &finding.repair else { return Ok(false) };
     if !yes {

@@ -1,4 +1,5 @@
-//! Checks of a running server: reachability, version, and the caller's identity.
+//! Checks of a running server: its reachability and version, the caller's identity, the channels
+//! and the other computers.
 
 use moothall_surfaces::error::Code;
 use moothall_surfaces::wire::{Ping, WhoAmI};
@@ -13,7 +14,7 @@ use crate::owner;
 
 const CHECK: &str = "server";
 
-/// Checks the named server.
+/// Checks the named server. If it does not answer as a Moothall server, returns only that failure.
 pub async fn examine(said: &CredentialOptions<'_>) -> Vec<Finding> {
     let reached = ResolvedServer::find(said, &config::environment()).and_then(|meant| {
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
@@ -48,6 +49,7 @@ pub async fn examine(said: &CredentialOptions<'_>) -> Vec<Finding> {
     }
 }
 
+/// Compares the server's version with this program's, and warns if they differ.
 fn version(base: &str, version: &str) -> Finding {
     let own = env!("CARGO_PKG_VERSION");
     let found = format!("{base} answers, version {version}");
@@ -86,8 +88,8 @@ async fn proof(client: &Client) -> Finding {
     }
 }
 
-/// Sends a request without a credential, as any user of this computer could. Warns if the server
-/// cannot tell the user of such a request.
+/// Sends a request without a credential, as any user of this computer could. Returns a warning if
+/// the server rejects it because the system does not tell the user.
 async fn unasked(base: &str, said: &CredentialOptions<'_>) -> Option<Finding> {
     let stranger = Client::new(base, said.cacert).ok()?;
     let refused = timeout(PING_WITHIN, stranger.get::<WhoAmI>("/session")).await.ok()?.err()?;

@@ -1,4 +1,4 @@
-//! The plan of a gathering: a file, and the flags that override it.
+//! The plan of a gathering, from a file and from flags that override the file.
 
 use std::path::Path;
 
@@ -12,13 +12,14 @@ use crate::fault::{Exit, Fault};
 
 /// Role of the member that writes the harvest.
 const HARVESTER: &str = "harvester";
-/// Placeholders for keys that a file leaves out.
+/// Values for required keys that a file leaves out.
 const LEFT_OUT: &str = "participants = []\nnumber = 0";
 
 /// Builds the request for a gathering.
 ///
 /// # Errors
-/// The file cannot be read, the participants are missing, or `--harvester` names another name.
+/// The file cannot be read or is invalid, the participants are missing, or `--harvester` names none
+/// of them.
 pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
     let mut new = match &args.file {
         Some(file) => read(file)?,
@@ -49,6 +50,7 @@ pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
     Ok(new)
 }
 
+/// Replaces a value of the file by the flag, if the flag is set.
 fn override_with<T: Clone>(key: &mut Option<T>, flag: &Option<T>) {
     if flag.is_some() {
         key.clone_from(flag);
@@ -78,7 +80,7 @@ fn member(given: &GatherMember) -> NewGatheringMember {
     }
 }
 
-/// Makes the named member the only harvester.
+/// Makes the named member the only harvester. An error if no member has the name.
 fn choose_harvester(members: &mut [NewGatheringMember], name: &str) -> Result<(), Fault> {
     if !members.iter().any(|member| member.name == name) {
         let names: Vec<_> = members.iter().map(|member| member.name.as_str()).collect();
@@ -120,8 +122,8 @@ fn understood(file: &Path, text: String) -> Result<NewGathering, Fault> {
     Ok(new)
 }
 
-/// Inserts required keys that the file leaves out. Returns the indexes of the members without a
-/// number.
+/// Inserts the required keys that the file leaves out, with the values of [`LEFT_OUT`]. Returns the
+/// indexes of the members that had no number.
 fn fill<'a>(entries: &mut Entries<'a>, left_out: &DeTable<'a>) -> Vec<usize> {
     let standing = |key: &str| left_out.iter().find(|(known, _)| known.get_ref() == key);
     let mut unnumbered = Vec::new();

@@ -1,4 +1,4 @@
-//! `mcp install`: shows a client's configuration, or writes it.
+//! `mcp install` and `mcp uninstall`: show, write or remove the entry in a client's configuration.
 //!
 //! A client runs `moothall mcp`. Inside a session it passes on the session's variables, so that the
 //! server knows which session calls. Outside a session these are missing, and the client is an
@@ -40,6 +40,7 @@ struct Start {
 }
 
 impl Start {
+    /// Creates the command `mcp`, for the named server if there is one.
     fn new(program: impl Into<String>, server: Option<&str>, token: Option<&Path>) -> Self {
         let named = server.map(|server| ["--server".to_owned(), server.to_owned()]);
         let args = named.into_iter().flatten().chain(["mcp".to_owned()]).collect();
@@ -51,7 +52,8 @@ impl Start {
     }
 }
 
-/// Shows or writes the configuration, with the named server, if any. Writing also creates a token.
+/// Shows the client's entry, or, with `write`, puts it into the client's configuration. Writing
+/// also creates a token if the client has none. The entry names `server` if it is given.
 pub async fn run(
     printer: &Printer,
     person: &Client,
@@ -93,7 +95,8 @@ pub async fn run(
     Ok(())
 }
 
-/// Removes the entry, revokes its token and deletes the token's file.
+/// Removes the entry from the client's configuration. If the client has a token file, revokes the
+/// tokens of its principal and deletes the file. A rehearsal only prints this.
 pub async fn undo(
     printer: &Printer,
     person: &Client,
@@ -166,7 +169,7 @@ fn cannot_change(file: &Path, why: String) -> Fault {
         .try_this("edit it by hand")
 }
 
-/// Returns the principal of a client.
+/// Returns the principal to which a client's token belongs.
 fn principal_of(client: McpClient) -> &'static str {
     match client {
         McpClient::Claude => "mcp-claude",
@@ -180,9 +183,9 @@ fn token_of(client: McpClient, variables: &Variables) -> Option<PathBuf> {
     usual_state_folder(variables).map(|folder| folder.join("mcp").join(principal_of(client)))
 }
 
-/// Returns the file with the client's token, and creates a missing one. Without a server or a
-/// person's credential the result is `None`, and the client has only the rights of callers without
-/// a token.
+/// Returns the file with the client's token, and creates a missing token. If the server refuses or
+/// is unreachable, prints a note and returns `None`: the client then has only the rights of callers
+/// without a token.
 async fn ensure_token_file(
     person: &Client,
     client: McpClient,
@@ -222,6 +225,7 @@ fn keep(file: &Path, token: &str) -> std::io::Result<()> {
     write_private(file, token.as_bytes())
 }
 
+/// Revokes all tokens of the client's principal.
 async fn revoke(person: &Client, client: McpClient) -> Result<(), Fault> {
     let list = token::all(person).await?;
     let own = |id: &str| id == principal_of(client);
@@ -234,8 +238,8 @@ async fn revoke(person: &Client, client: McpClient) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the client's configuration file. Claude's is in the current folder; Claude asks before
-/// using it.
+/// Returns the client's configuration file. For Claude it is in the current folder, and Claude asks
+/// the person before it uses such a file.
 fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     let home = || {
         let home = variables.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
@@ -269,8 +273,8 @@ fn show(printer: &Printer, client: McpClient, program: &Start, file: &Path) -> R
     printer.line(text.trim_end())
 }
 
-/// Returns the JSON entry. Clients substitute variables in different syntax, and pass on only the
-/// listed ones.
+/// Returns the JSON entry. It lists the session's variables, because a client passes on only listed
+/// ones. The clients differ in the syntax of references to variables.
 fn json_entry(client: McpClient, program: &Start) -> Value {
     let filled = |name: &str| {
         if client == McpClient::Claude { format!("${{{name}:-}}") } else { format!("${name}") }
@@ -283,8 +287,9 @@ fn json_entry(client: McpClient, program: &Start) -> Value {
     json!({"command": program.program, "args": program.args, "env": env})
 }
 
-/// Returns the JSON configuration with the entry of this program; unchanged if it has the same
-/// entry already. The error says why the text cannot be extended.
+/// Returns the JSON configuration with the entry of this program, in place of an earlier one.
+/// Returns it unchanged if it has the same entry already. The error says why the text cannot be
+/// extended.
 fn with_json(before: &str, client: McpClient, program: &Start) -> Result<String, String> {
     let mut whole: Value = if before.trim().is_empty() {
         json!({})
@@ -319,8 +324,9 @@ fn toml_entry(program: &Start) -> String {
     )
 }
 
-/// Returns the TOML configuration with the entry at its end, and the existing text with its
-/// comments; unchanged if it has the same entry already. Another entry of this name is an error.
+/// Returns the TOML configuration with the entry added at its end. The existing text stays as it
+/// is, with its comments. Returns it unchanged if it has the same entry already. Another entry of
+/// this name is an error.
 fn with_toml(before: &str, program: &Start) -> Result<String, String> {
     let whole: toml::Table = before.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let entry = toml_entry(program);
@@ -339,6 +345,7 @@ fn with_toml(before: &str, program: &Start) -> Result<String, String> {
     }
 }
 
+/// Returns the JSON configuration without the entry; unchanged if it has none.
 fn without_json(before: &str) -> Result<String, String> {
     if before.trim().is_empty() {
         return Ok(before.to_owned());
@@ -351,7 +358,8 @@ fn without_json(before: &str) -> Result<String, String> {
     serde_json::to_string_pretty(&whole).map(|text| text + "\n").map_err(|error| error.to_string())
 }
 
-/// Removes the lines of the entry, from its header to the next one, and keeps all others.
+/// Removes the lines of the entry, from its header to the next header, and leaves all other lines.
+/// An entry in another form is an error.
 fn without_toml(before: &str) -> Result<String, String> {
     let head = format!("[mcp_servers.{NAME}]");
     let mut inside = false;
@@ -371,7 +379,8 @@ fn without_toml(before: &str) -> Result<String, String> {
     }
 }
 
-/// Replaces the file atomically, so that readers never see half of it.
+/// Replaces the file atomically, so that readers never see half of it. The new file has the
+/// permissions of the old one. If the path is a link, replaces the file to which it leads.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let folder =

@@ -22,13 +22,14 @@ use crate::place::USUAL_SERVER;
 const WAITING_MAX: usize = 64;
 /// Key of the protocol's revision in a message.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// Error code for a server that cannot answer: one of the implementation's own.
+/// Error code if the server gives no answer. It is in the range that JSON-RPC leaves to
+/// implementations.
 const NOT_ANSWERED: i64 = -32000;
 /// Error code for a message that is not JSON.
 const NOT_JSON: i64 = -32700;
 
-/// Serves MCP, or changes the configuration of a client. `person` is a client for the same server
-/// with the caller's own credential.
+/// Serves MCP, or changes the configuration of an MCP client. `person` is a client for the same
+/// server with the caller's own credential, which only the second case uses.
 pub async fn run(context: &Context, person: &Client, args: &Mcp) -> Result<(), Fault> {
     let Some(action) = &args.action else {
         own_program::note_use();
@@ -49,7 +50,8 @@ pub async fn run(context: &Context, person: &Client, args: &Mcp) -> Result<(), F
     }
 }
 
-/// Forwards each line, several at a time, until the input ends and all are answered.
+/// Forwards each line of the input to the server, several lines at the same time, and prints the
+/// answers. Returns when the input has ended and all lines are answered.
 async fn serve(context: &Context) -> Result<(), Fault> {
     let (mut lines, mut calls) = (lines(), JoinSet::new());
     loop {
@@ -88,7 +90,8 @@ fn lines() -> mpsc::Receiver<Vec<u8>> {
     lines
 }
 
-/// Answers one message; `None` for a notification.
+/// Forwards one message, and returns the answer. If the server gives none, returns an error for a
+/// request, and `None` for other messages.
 async fn answer(client: &Client, line: &[u8]) -> Option<Value> {
     let text = str::from_utf8(line).ok();
     let Some((line, message)) =
@@ -108,7 +111,7 @@ async fn answer(client: &Client, line: &[u8]) -> Option<Value> {
     }
 }
 
-/// Returns the headers that repeat parts of a message, for proxies that route by them.
+/// Returns the headers that repeat parts of a message, so that proxies can route by them.
 fn headers(message: &Value) -> Vec<(&'static str, String)> {
     let params = &message["params"];
     let text = |value: &Value| {

@@ -1,5 +1,6 @@
-//! The overview, for `moothall` without a command: what waits for the reader, who works, and the
-//! conversations. At a terminal it stays, answers requests by number and opens conversations.
+//! The overview, for `moothall` without a command: the requests that wait for the person, the
+//! participants at work, and the conversations. At a terminal it stays on the screen: the person
+//! answers requests by number and opens conversations.
 
 mod view;
 
@@ -18,19 +19,23 @@ use crate::cli::{Chat, List, Permit, Thread};
 use crate::client::Client;
 use crate::fault::Fault;
 
-/// Interval of redrawing, because ages grow, and shortest time between two looks at the server.
+/// Interval of redrawing, because the shown ages grow. Also the shortest time between two reads
+/// from the server.
 const DRAW_EVERY: Duration = Duration::from_secs(1);
-/// Longest time between two looks, even if no change is heard of.
+/// Longest time between two reads from the server, even if it tells no change.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Time after which an Escape byte counts as the key alone.
 const ESCAPE_WAIT: Duration = Duration::from_millis(60);
-/// Switches to a screen without history, and back: a view that stays leaves no rows behind.
+/// Switches to the terminal's second screen, and back to the first. The overview then leaves no
+/// rows in the terminal's history.
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
-/// Time in which a request that came under the hand takes no digit.
+/// Time in which digits are ignored after another request became the chosen one without a key of
+/// the person, who may mean the earlier one.
 const HELD: Duration = Duration::from_millis(500);
 
-/// Shows the overview: once as plain text, or at a terminal until the person leaves it.
+/// Shows the overview. At a terminal it stays until the person leaves it. With `--plain`, `--json`
+/// or a pipe it is printed one time.
 ///
 /// # Errors
 /// The server is unreachable or refuses.
@@ -62,8 +67,8 @@ async fn start(context: &Context) -> Result<HallStart, Fault> {
     context.client.get("/start").await
 }
 
-/// Returns a receiver that is told of each change of the server. A caller who may not hear of all
-/// looks now and then.
+/// Returns a receiver that is notified of each event in the hall. If the caller may not read this
+/// stream, it is never notified, and the overview is read only every [`LOOK_EVERY`].
 fn changes(client: &Client) -> watch::Receiver<()> {
     let (told, changes) = watch::channel(());
     let client = client.clone();
@@ -71,7 +76,7 @@ fn changes(client: &Client) -> watch::Receiver<()> {
         while !told.is_closed() {
             if let Ok(frames) = client.stream("/events/stream", None).await {
                 let mut frames = std::pin::pin!(frames);
-                // What happened between two streams is read anew.
+                // Events between two streams were missed, so the overview has to be read again.
                 told.send_replace(());
                 while frames.next().await.is_some() && !told.is_closed() {
                     told.send_replace(());
@@ -87,20 +92,21 @@ async fn load(context: &Context) -> Result<Overview, Fault> {
     Ok(Overview { server: context.client.base(), start: start(context).await? })
 }
 
-/// The choice that the screen shows. A key is meant for this one, whatever has come since.
+/// The chosen entry as the screen shows it. A key is for this entry, even if newer data has another
+/// one in its place.
 #[derive(Default)]
 struct Drawn {
     choice: Option<OverviewEntry>,
     /// True if the request is on the screen to its end.
     is_whole: bool,
-    /// Time from which a digit counts.
+    /// Time from which a digit counts; `None` if it counts at once.
     ready: Option<Instant>,
 }
 
 struct LiveOverview<'a> {
     context: &'a Context,
     overview: Overview,
-    /// Id of the chosen one; one that has gone gives way to the first.
+    /// Id of the chosen entry. If that entry is gone, the next drawing chooses the first one.
     chosen: String,
     drawn: Drawn,
     whisper: Option<String>,
@@ -174,12 +180,13 @@ impl LiveOverview<'_> {
         }
     }
 
-    /// Gives the terminal back as it was.
+    /// Removes the rows, and switches the terminal back to its first screen.
     fn leave(&mut self) {
         screen::write(&(self.screen.leave(screen::size().0) + LEAVE));
     }
 
-    /// Asks the server again. An error shows until the next look.
+    /// Reads the overview from the server again. An error is shown in the last row until the next
+    /// key.
     async fn look(&mut self) {
         match load(self.context).await {
             Ok(overview) => self.overview = overview,
@@ -192,6 +199,8 @@ impl LiveOverview<'_> {
         chat::run(self.context, &chat).await
     }
 
+    /// Sends the chosen option as the answer to a request, then reads the overview again. Shows the
+    /// result, or the error, in the last row.
     async fn answer(&mut self, asked: &PendingPermission, option: OptionEntry) {
         let (client, me) = (&self.context.client, self.context.client.name());
         let answer = CardAnswer { option: option.id, text: None };
@@ -205,6 +214,7 @@ impl LiveOverview<'_> {
         self.whisper = whisper.or_else(|| self.whisper.take());
     }
 
+    /// Draws the overview around the chosen entry, and notes what the screen shows then.
     fn draw(&mut self) {
         let choices = self.overview.choices();
         let found = choices.iter().find(|choice| choice.id == self.chosen).or(choices.first());
@@ -222,7 +232,8 @@ impl LiveOverview<'_> {
         screen::write(&self.screen.draw(&[], live, columns + 1));
     }
 
-    /// Returns the time from which the new choice takes a digit: at once if the person moved to it.
+    /// Returns the time from which a digit answers the newly chosen entry. `None`, which means at
+    /// once, if the person moved to it: the entry that was drawn before is still there.
     fn ready_from(&self) -> Option<Instant> {
         let was_moved = self.drawn.choice.as_ref().is_some_and(|drawn| {
             drawn.id != self.chosen && self.overview.choices().iter().any(|one| one.id == drawn.id)
@@ -230,6 +241,7 @@ impl LiveOverview<'_> {
         (!was_moved).then(|| Instant::now() + HELD)
     }
 
+    /// Applies a key, and returns its effect.
     fn press(&mut self, key: &Key) -> OverviewStep {
         self.whisper = None;
         match key {
@@ -248,8 +260,9 @@ impl LiveOverview<'_> {
         OverviewStep::On
     }
 
-    /// Chooses the option of the request on the screen. One that allows needs the whole request
-    /// there; refusing needs no reading.
+    /// Returns the answer to the request on the screen: its option with this number. An option that
+    /// allows needs the whole request on the screen; an option that refuses does not. An option
+    /// that takes text only shows the command for it.
     fn digit(&mut self, digit: char) -> OverviewStep {
         let Some(asked) = self.drawn.choice.as_ref().and_then(|choice| choice.asked.clone()) else {
             return OverviewStep::On;
@@ -279,6 +292,7 @@ impl LiveOverview<'_> {
         OverviewStep::Answers(Box::new(asked), option)
     }
 
+    /// Moves the choice by `step` entries, and stops at the first and the last.
     fn step(&mut self, step: isize) {
         let choices = self.overview.choices();
         let at = choices.iter().position(|choice| choice.id == self.chosen).unwrap_or(0);

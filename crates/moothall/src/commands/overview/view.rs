@@ -1,4 +1,5 @@
-//! The rows of the overview: what waits for the reader, who works, and the conversations.
+//! The rows of the overview: the requests that wait for the person, the participants at work, and
+//! the conversations.
 
 use jiff::Timestamp;
 use moothall_kernel::text::for_terminal;
@@ -10,17 +11,17 @@ use crate::commands::list::{in_words, is_at_work};
 use crate::commands::permit::{PendingPermission, request_of};
 use crate::paint::{Printer, Style};
 
-/// Most rows of an action.
+/// Maximum number of rows for the action of a request.
 const ACTION_ROWS_MAX: usize = 12;
-/// Most conversations, the newest first. `moothall list` has them all.
+/// Maximum number of conversations, those with the newest events. `moothall list` shows all.
 const THREADS_MAX: usize = 12;
-/// The keys, below all.
+/// The description of the keys, in the last row.
 const KEYS: &str = "↑↓ choose · 1–9 answer · Enter open · q quit";
 
-/// Something that can be chosen.
+/// An entry that can be chosen.
 #[derive(Clone, Debug)]
 pub struct OverviewEntry {
-    /// A name that stays the same while it is there.
+    /// Id, which stays the same while the entry exists.
     pub id: String,
     /// Id of the conversation to open.
     pub thread: String,
@@ -33,9 +34,10 @@ pub struct OverviewEntry {
 pub struct Drawing {
     /// The rows, painted.
     pub rows: Vec<String>,
-    /// Row of the chosen one.
+    /// Row of the chosen entry.
     pub row: usize,
-    /// True if the chosen request is drawn to its end, so that a digit may allow it.
+    /// True if the chosen request is complete and drawn to its end, so that a digit may allow it.
+    /// Also true if the chosen entry is not a request.
     pub is_whole: bool,
 }
 
@@ -64,13 +66,14 @@ impl Overview {
         needs.chain(threads).collect()
     }
 
+    /// Returns the open conversations, the newest first, at most [`THREADS_MAX`].
     fn threads(&self) -> impl Iterator<Item = &ThreadEntry> {
         let mut all: Vec<_> = self.start.threads.iter().filter(|one| !one.archived).collect();
         all.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
         all.into_iter().take(THREADS_MAX)
     }
 
-    /// Draws all rows, at most `columns` wide. `chosen` is the id of the chosen one.
+    /// Draws all rows, at most `columns` wide. `chosen` is the id of the chosen entry.
     pub fn draw(&self, printer: &Printer, chosen: &str, columns: usize) -> Drawing {
         let mut drawing = Drawing { is_whole: true, ..Drawing::default() };
         let title = format!("Moothall   {}", self.server);
@@ -95,7 +98,7 @@ impl Overview {
     }
 }
 
-/// Returns the last row.
+/// Returns the last row: the message in `whisper`, or the description of the keys.
 pub fn keys(printer: &Printer, whisper: Option<&str>, columns: usize) -> String {
     let (style, text) = whisper.map_or((Style::Dim, KEYS), |whisper| (Style::Warn, whisper));
     printer.paint(style, &clip(text, columns))
@@ -114,7 +117,7 @@ impl Pen<'_> {
         self.drawing.rows.push(self.printer.paint(style, &text));
     }
 
-    /// Draws the title of a part with entries.
+    /// Draws the title of a part of the overview, unless the part is empty.
     fn heading(&mut self, title: &str, count: usize) {
         if count > 0 {
             self.drawing.rows.push(String::new());
@@ -122,7 +125,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Draws a row that can be chosen. Returns true if it is.
+    /// Draws the row of an entry that can be chosen. Returns true if the entry is the chosen one.
     fn choice(&mut self, id: &str, style: Style, text: &str) -> bool {
         let is_chosen = self.chosen == id;
         if is_chosen {
@@ -133,6 +136,8 @@ impl Pen<'_> {
         is_chosen
     }
 
+    /// Draws an entry that waits for the person. If it is a request and is chosen, draws the
+    /// request below it.
     fn need(&mut self, need: &NeedEntry) {
         let name = need.name.as_deref().or(need.participant.as_deref()).unwrap_or("It");
         let says = match need.kind.as_str() {
@@ -155,6 +160,8 @@ impl Pen<'_> {
         }
     }
 
+    /// Draws the action of a request, cut to [`ACTION_ROWS_MAX`] rows, then its remarks and all its
+    /// answers.
     fn request(&mut self, asked: &PendingPermission) {
         let rows = wrap(&for_terminal(&asked.shown()), self.columns.saturating_sub(4));
         self.drawing.is_whole = asked.complete && rows.len() <= ACTION_ROWS_MAX;
@@ -165,7 +172,7 @@ impl Pen<'_> {
             let more = rows.len() - ACTION_ROWS_MAX;
             self.row(Style::Warn, &format!("    {more} more rows: Enter opens it"));
         }
-        // An answer may allow more than its first words say, so none is cut.
+        // An answer may allow more than its first words say, so answers are not cut.
         for line in asked.remarks().into_iter().chain(asked.answers()) {
             for row in wrap(&for_terminal(&line), self.columns.saturating_sub(6)) {
                 self.row(Style::Dim, &format!("    {row}"));

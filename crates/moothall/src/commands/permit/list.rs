@@ -1,5 +1,5 @@
-//! Lists of open requests: all that wait for the reader, those of a conversation, and those of an
-//! agent.
+//! Lists of open requests: all that wait for the caller's answer, those of a conversation, and
+//! those of an agent.
 
 use std::io::{self, IsTerminal};
 
@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// A request that waits for the reader.
+/// A request that waits for the caller's answer.
 struct WaitingRequest {
     /// Title of its conversation.
     title: String,
@@ -64,8 +64,8 @@ fn by_conversation(waiting: Vec<WaitingRequest>) -> Vec<(String, Open)> {
     rooms
 }
 
-/// Prints all requests that wait for the reader, by conversation. A terminal is asked for the
-/// answer if only one waits.
+/// Prints all requests that wait for the caller's answer, by conversation. If there is only one,
+/// asks the person at the terminal for the answer.
 pub async fn everywhere(context: &Context, by: &str) -> Result<(), Fault> {
     let rooms = by_conversation(waiting(context).await?);
     if context.printer.json {
@@ -100,7 +100,8 @@ fn described(open: &Open) -> Vec<Value> {
     open.0.iter().map(one).collect()
 }
 
-/// Asks a person at a terminal for the answer to a request. An empty line leaves it open.
+/// Asks the person at the terminal for the answer to a request, and sends it. An empty line leaves
+/// the request open. Does nothing without a terminal.
 async fn offer(context: &Context, by: &str, asked: &PendingPermission) -> Result<(), Fault> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Ok(());
@@ -112,11 +113,13 @@ async fn offer(context: &Context, by: &str, asked: &PendingPermission) -> Result
     settle(context, by, asked, &CardAnswer { option, text: None }).await
 }
 
-/// Returns the open requests of the named conversation, and those of the session or agent with this
-/// name in other conversations. A number that the conversation itself has means its own request.
+/// Returns the open requests of the named conversation, and those in other conversations that come
+/// from the session whose home it is, or from the agent with this name. If a request of the
+/// conversation itself has the number, returns only its own requests.
 ///
 /// # Errors
-/// No conversation has the name, and no waiting agent; no server, or its refusal.
+/// Neither a conversation nor an agent with a waiting request has the name, or the server is
+/// unreachable or refuses.
 pub async fn of_word(context: &Context, word: &str, number: Option<u64>) -> Result<Open, Fault> {
     let home = match threads::resolve(&context.client, word).await {
         Ok(home) => home,
@@ -148,7 +151,7 @@ async fn of_agent(context: &Context, word: &str) -> Result<Option<Open>, Fault> 
     Ok((!own.is_empty()).then_some(Open(own)))
 }
 
-/// True if the requesting participant is this session.
+/// True if the participant who made the request is this session.
 async fn is_of_session(
     context: &Context,
     asked: &PendingPermission,
@@ -173,6 +176,8 @@ pub fn print(context: &Context, open: &Open) -> Result<(), Fault> {
     open.0.iter().try_for_each(|asked| print_one(context, asked))
 }
 
+/// Prints a request: its number, participant, age and action, and below them its remarks, its
+/// answers and the command.
 fn print_one(context: &Context, asked: &PendingPermission) -> Result<(), Fault> {
     let printer = &context.printer;
     let who = printer.paint(Style::Bold, &asked.participant);

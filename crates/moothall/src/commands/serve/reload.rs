@@ -40,7 +40,7 @@ pub(super) struct RunningServer<'a> {
 }
 
 impl RunningServer<'_> {
-    /// Re-reads the configuration. Returns the effective one.
+    /// Reads the configuration again. Returns the new one, or, if it is invalid, `before`.
     pub(super) async fn reload(&self, before: Config) -> Config {
         match self.take_over(&before).await {
             Ok(now) => now,
@@ -58,8 +58,8 @@ impl RunningServer<'_> {
         }
     }
 
-    /// Checks the new configuration completely, then applies it and logs the changes. An error
-    /// means that the old one is still in effect.
+    /// Checks the new configuration completely, then applies it and logs the changes. After an
+    /// error, the old configuration is still in effect.
     async fn take_over(&self, before: &Config) -> Result<Config, Fault> {
         let settled = settle(&self.args.place, &config::environment())?;
         let now = &settled.config;
@@ -107,6 +107,7 @@ impl RunningServer<'_> {
     }
 }
 
+/// Returns the names of the registry's agents, and the names that it reserves for agents elsewhere.
 fn names(registry: &Registry) -> BTreeSet<String> {
     registry
         .iter()
@@ -140,7 +141,7 @@ fn applied(
     if said.is_empty() { "no changes".to_owned() } else { said.join("; ") }
 }
 
-/// Returns the changed and applied parts other than agents.
+/// Returns the parts, other than agents, that have changed and that a reload applies.
 fn other_parts(before: &Config, now: &Config) -> Vec<&'static str> {
     let parts = [
         ("[defaults]", before.defaults != now.defaults),
