@@ -28,7 +28,7 @@ use crate::model::command::{
 };
 use crate::model::event::{Cause, Event, Guard, Outcome, RecordedEvent, TurnKind};
 use crate::model::hosted::HOSTED_MAX;
-use crate::model::ids::{ParticipantId, Seq};
+use crate::model::ids::{ParticipantId, Seq, TurnNo};
 use crate::model::participant::AgentFacts;
 use crate::model::state::Conversation;
 use crate::model::time::{Millis, Timestamp};
@@ -91,11 +91,16 @@ impl Conversation {
             Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
         let command = command.into();
         let settles = command.settles();
+        let unseen = decider.state.not_ended_by(&command);
         let outcome = decider.decide(command);
         if settles && outcome.is_ok() {
             decider.settle();
         }
         let Decider { state, out: events, charges, unkept, .. } = decider;
+        debug_assert!(
+            !events.iter().any(|recorded| unseen.iter().any(|no| recorded.event.cancels(*no))),
+            "a command ended a running turn whose output it did not get"
+        );
         let kept = || {
             events
                 .iter()
@@ -104,6 +109,16 @@ impl Conversation {
         };
         let outcome = outcome.map_err(|rejection| Rejection { kept: kept(), ..rejection });
         Decision { events, outcome, charges, unkept }
+    }
+
+    /// Returns the running turns whose output so far is not a fact for the command. Empty in a
+    /// release build, which does not check the decision against it.
+    fn not_ended_by(&self, command: &Command) -> Vec<TurnNo> {
+        if !cfg!(debug_assertions) {
+            return Vec::new();
+        }
+        let running = self.open_turns().filter(|turn| turn.running.is_some());
+        running.map(|turn| turn.no).filter(|no| !command.may_end(*no)).collect()
     }
 
     /// Returns the time limit of a turn, counted from its start. A hosted turn has [`HOSTED_MAX`]

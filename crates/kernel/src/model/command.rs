@@ -111,20 +111,25 @@ impl Command {
     /// command may end the turn.
     pub fn may_end(&self, turn: TurnNo) -> bool {
         match self {
+            // Words may end a gathering, and with it the turns of all its members.
             Command::Client(
-                ClientCommand::Stop { .. }
+                ClientCommand::Post(_)
+                | ClientCommand::Pass { .. }
+                | ClientCommand::Stop { .. }
                 | ClientCommand::Control { .. }
                 | ClientCommand::Archive { .. }
                 | ClientCommand::Delete { .. }
                 | ClientCommand::Gather { .. }
-                | ClientCommand::CloseGathering { .. }
-                | ClientCommand::Pass { .. },
+                | ClientCommand::CloseGathering { .. },
             )
             | Command::Engine(
-                EngineCommand::Tick | EngineCommand::Obey { .. } | EngineCommand::Unhost { .. },
+                EngineCommand::Tick
+                | EngineCommand::Obey { .. }
+                | EngineCommand::Unhost { .. }
+                | EngineCommand::Finished { .. },
             ) => true,
             Command::Client(ClientCommand::Cancel { turn: no, .. })
-            | Command::Engine(EngineCommand::Finished { turn: no, .. }) => *no == turn,
+            | Command::Engine(EngineCommand::Lost { turn: no, .. }) => *no == turn,
             Command::Client(_) | Command::Engine(_) | Command::Task(_) => false,
         }
     }

@@ -1303,6 +1303,15 @@ impl Event {
         self
     }
 
+    /// True if the event ends this turn before its participant has answered.
+    pub(crate) fn cancels(&self, no: TurnNo) -> bool {
+        matches!(
+            self,
+            Event::TurnEnded { turn, outcome: Outcome::Cancelled | Outcome::Expired, .. }
+                if *turn == no
+        )
+    }
+
     /// Returns the participant who caused the event, if one did.
     pub fn from(&self) -> Option<&ParticipantId> {
         match self {
