@@ -133,7 +133,7 @@ fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
         .map(|folder| folder.join(client))
         .find(|file| crate::command::is_program(file))?;
     let summary = format!(
-        "Runs {client} for each turn, in the server's folder and with its own login; offered because it is installed."
+        "Runs {client} for each turn, in the folder of the conversation or the server, with its own login; offered because it is installed."
     );
     Some(offered(
         client,

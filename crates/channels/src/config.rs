@@ -85,7 +85,7 @@ pub struct MatrixConfig {
     /// registration.
     pub bind: Option<String>,
     /// True if the homeserver is trusted with answers to questions: it can write in the name of
-    /// each of its users. (Ruling 39.)
+    /// each of its users. (Ruling 43.)
     pub trusted: bool,
     /// The treatment of words of people who are not paired.
     pub strangers: StrangersRule,
@@ -190,7 +190,7 @@ impl std::fmt::Debug for DiscordBotConfig {
     }
 }
 
-/// The treatment of words of people who are not paired. (Ruling 40.)
+/// The treatment of words of people who are not paired. (Ruling 44.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StrangersRule {

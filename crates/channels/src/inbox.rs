@@ -20,7 +20,7 @@ use crate::recent::Answers;
 /// Number of chats in which dropped messages are counted.
 const COUNTED_MAX: usize = 10_000;
 /// Number of messages of people who are not paired that are stored in a chat within a minute.
-/// (Ruling 40.)
+/// (Ruling 44.)
 const OVERHEARD_MAX: usize = 20;
 const MINUTE: Millis = Millis::from_secs(60);
 

@@ -39,5 +39,10 @@ fn every_script_ends_as_it_is_written() {
             wrong.push(format!("{}\n{}", path.display(), script::difference(&written, &played)));
         }
     }
-    assert!(wrong.is_empty(), "these scripts went otherwise than written:\n\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "these scripts went otherwise than written. If that is wanted: MOOTHALL_BLESS=1 cargo test \
+         -p moothall-kernel --test scripts, and read the difference:\n\n{}",
+        wrong.join("\n")
+    );
 }

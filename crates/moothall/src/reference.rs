@@ -48,7 +48,7 @@ pub fn compare(path: &str, generated: &str) {
     let line = first.unwrap_or_else(|| kept.lines().count().min(generated.lines().count())) + 1;
     assert!(
         kept == generated,
-        "{path} differs from line {line} on. Make it anew: MOOTHALL_BLESS=1 cargo test -p moothall"
+        "{path} differs from line {line} on. Make it anew: MOOTHALL_BLESS=1 cargo test -p moothall --bin moothall reference"
     );
 }
 

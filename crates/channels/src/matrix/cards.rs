@@ -2,7 +2,7 @@
 //!
 //! In a room a line without details says that an agent waits. The question itself goes to the
 //! private rooms of the people who may answer, by the relay. A homeserver can write in the name of
-//! any of its users, so accounts answer only if the operator trusts it. (Ruling 39.)
+//! any of its users, so accounts answer only if the operator trusts it. (Ruling 43.)
 
 use moothall_engine::access::Caller;
 use moothall_engine::outbox::{CarryNotes, Outcome};

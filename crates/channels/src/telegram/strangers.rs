@@ -1,5 +1,5 @@
 //! Words of people and bots that are not known to the server. They are dropped and counted, or
-//! stored as data if the operator wants that. (Ruling 40.)
+//! stored as data if the operator wants that. (Ruling 44.)
 
 use moothall_kernel::chat::{Chat, OverheardWords, PostOrigin};
 use moothall_kernel::ids::StreamId;

@@ -1,5 +1,5 @@
 //! Pairings: accounts of channels that act as a person, with the scopes that the person chose.
-//! (Ruling 39.)
+//! (Ruling 43.)
 
 use moothall_kernel::chat::Chat;
 use moothall_kernel::participant::Kind;

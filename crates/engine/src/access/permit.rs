@@ -110,14 +110,15 @@ fn reaches_participants(command: &ClientCommand) -> bool {
 }
 
 /// True if a caller without proof needs `agents:run` for this command, because it may cause new
-/// turns. The end of a gathering and a pass are not among these commands. They too may grant a
-/// turn, to the harvester or to the next speaker, but in a gathering that began with a permitted
-/// command.
+/// turns. The end of a gathering causes that of the harvester. A pass is not among these commands:
+/// it may cause the turn of the next speaker, but only in a gathering that began with a permitted
+/// command, and an agent that may not speak must be able to pass.
 fn wakes(command: &ClientCommand) -> bool {
     match command {
-        ClientCommand::Post(_) | ClientCommand::Gather { .. } | ClientCommand::Publish { .. } => {
-            true
-        }
+        ClientCommand::Post(_)
+        | ClientCommand::Gather { .. }
+        | ClientCommand::CloseGathering { .. }
+        | ClientCommand::Publish { .. } => true,
         ClientCommand::Control { controls, .. } => controls.iter().any(|control| {
             matches!(
                 control,
@@ -133,7 +134,6 @@ fn wakes(command: &ClientCommand) -> bool {
         | ClientCommand::Redact { .. }
         | ClientCommand::Stop { .. }
         | ClientCommand::Cancel { .. }
-        | ClientCommand::CloseGathering { .. }
         | ClientCommand::AnswerPermission { .. } => false,
     }
 }

@@ -27,7 +27,7 @@ pub(super) enum Edit {
 
 impl Decider<'_> {
     /// Records words from a bound chat of a person who is not known to the server. They wake no
-    /// agent. (Ruling 40.)
+    /// agent. (Ruling 44.)
     pub(super) fn overhear(&mut self, words: OverheardWords) -> Result<(), Rejection> {
         let OverheardWords { origin, name, body } = words;
         self.check_open()?;

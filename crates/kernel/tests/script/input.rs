@@ -7,7 +7,8 @@
 //! user: words            codex -> writer: words
 //!                        (agents answer their running turn, otherwise they post)
 //! user asks a b: words   the same, and only these answer, one after the other
-//! user ^7: words         the same as a reply to the message at 7; `preview ^7 words` too
+//! user ^7: words         the same as a reply to the message at 7; `preview ^7 words` too. The number
+//!                        is the event's position, in which invitations and rounds count
 //! user?: words           words of a caller who claims to be the user, without proof;
 //!                        `by user?: …` too
 //! post codex: words      words of an agent that answer no turn
@@ -553,7 +554,9 @@ fn preview(player: &Player, by: &Actor, words: &str, out: Out<'_>) -> Result<(),
     let reply_to = if place.is_empty() { None } else { Some(said_at(player, place)?) };
     let unproven = !by.proven;
     let draft = Draft { body: words.to_owned(), reply_to, unproven, ..Draft::default() };
-    let preview = player.state.preview(player.now, &by.id, &draft, &player.facts);
+    // The events of a decision have times of their own, which may be later than the clock.
+    let now = player.log.last().map_or(player.now, |last| player.now.max(last.ts));
+    let preview = player.state.preview(now, &by.id, &draft, &player.facts);
     if let Some(silence) = preview.silence {
         out.push(format!("no agent by these words: {}", silence_line(player, &silence, words)));
     }

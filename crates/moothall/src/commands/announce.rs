@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use moothall_engine::access::Secret;
 use serde_json::json;
@@ -14,11 +14,9 @@ use crate::paint::{Printer, Style};
 use crate::place::USUAL_BIND;
 use crate::reach::Reach;
 
-/// True if this program lies in the folder in which cargo built it. Then the user has the sources,
-/// and may not have installed the program.
-fn built_here() -> bool {
-    let program = std::env::current_exe().unwrap_or_default();
-    program.with_file_name(".cargo-lock").exists()
+/// Returns the file of this program if cargo built it, because then it is on no search path.
+fn built_here() -> Option<PathBuf> {
+    std::env::current_exe().ok().filter(|program| program.with_file_name(".cargo-lock").exists())
 }
 
 /// Facts about a starting server, for its announcement.
@@ -91,13 +89,14 @@ impl Doors<'_> {
         } else {
             format!(" --server {}", self.reach.here)
         };
-        let next = if built_here() {
-            "Next, in another terminal (replace moothall with cargo run --release --):"
-        } else {
-            "Next, in another terminal:"
+        let next = match built_here() {
+            Some(program) => {
+                format!("Next, in another terminal (replace moothall with {}):", program.display())
+            }
+            None => "Next, in another terminal:".to_owned(),
         };
         let mut steps = vec![
-            next.to_owned(),
+            next,
             format!("  moothall{elsewhere} new \"First talk\""),
             format!("  moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"),
         ];

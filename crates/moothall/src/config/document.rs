@@ -182,14 +182,15 @@ impl Document {
         .try_this(format!("write command = [{instead}]"))
     }
 
-    /// Returns each file with its keys that hold a literal secret, without those inside lists. The
-    /// keys of a file may be none.
+    /// Returns each file with its keys that hold a literal secret, each once. The keys of a file may
+    /// be none.
     pub fn literal_secrets(&self) -> Vec<(&Path, Vec<String>)> {
         let secrets = |source: &Source| {
             let mut found = Vec::new();
             if let Ok(parsed) = DeTable::parse(&source.text) {
                 find_secrets(parsed.get_ref(), "", &mut found);
             }
+            found.dedup();
             found
         };
         self.sources
@@ -457,20 +458,29 @@ fn without_values(message: &str) -> String {
 }
 
 /// Appends the path of each key whose value is a secret, is not empty, and has no reference such as
-/// `${VAR}`. Does not look into lists.
+/// `${VAR}`.
 fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
     for (key, value) in table {
         let key = key.get_ref();
         let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
-        match value.get_ref() {
-            DeValue::Table(inner) => find_secrets(inner, &path, found),
-            DeValue::String(text)
-                if names_a_secret(&path) && !text.is_empty() && !text.contains("${") =>
-            {
-                found.push(path)
-            }
-            _ => {}
+        find_secrets_at(value.get_ref(), path, found);
+    }
+}
+
+/// Appends the path of a value, and those of the values in it, that are such secrets. The entries of
+/// a list have the path of the list.
+fn find_secrets_at(value: &DeValue<'_>, path: String, found: &mut Vec<String>) {
+    match value {
+        DeValue::Table(inner) => find_secrets(inner, &path, found),
+        DeValue::Array(items) => {
+            items.iter().for_each(|item| find_secrets_at(item.get_ref(), path.clone(), found))
         }
+        DeValue::String(text)
+            if names_a_secret(&path) && !text.is_empty() && !text.contains("${") =>
+        {
+            found.push(path)
+        }
+        _ => {}
     }
 }
 
@@ -513,6 +523,11 @@ mod tests {
             document.literal_secrets(),
             [(Path::new("x.toml"), vec!["agents.a.api_key".to_owned()])]
         );
+        let text = "[[channels.telegram.bots]]\nbot_token = \"1:A\"\n[[channels.telegram.bots]]\n\
+                    bot_token = \"2:B\"\n";
+        let document = Document::new(Path::new("x.toml"), text.into());
+        let found = vec!["channels.telegram.bots.bot_token".to_owned()];
+        assert_eq!(document.literal_secrets(), [(Path::new("x.toml"), found)], "in lists too");
     }
 
     #[test]

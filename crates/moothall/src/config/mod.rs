@@ -457,7 +457,6 @@ impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
 }
 
 /// Returns the files with secrets that other users of this computer can read, each with a warning.
-/// Literal secrets inside lists are not found.
 fn exposed_secrets(document: &Document) -> Vec<(PathBuf, String)> {
     use std::os::unix::fs::PermissionsExt;
     let exposed = |file: &Path| {
@@ -488,13 +487,13 @@ fn exposed_secrets(document: &Document) -> Vec<(PathBuf, String)> {
 pub struct Setting {
     /// Section and key, e.g. `server.bind`.
     pub key: String,
-    /// Value as written. A literal secret outside a list is replaced by the beginning of its hash.
+    /// Value as written. A literal secret in it is replaced by the beginning of its hash.
     pub value: toml::Value,
     /// File and line, or the variable.
     pub origin: String,
 }
 
-/// Returns all settings as written, with literal secrets outside lists replaced.
+/// Returns all settings as written, with literal secrets replaced.
 ///
 /// # Errors
 /// A file cannot be read, or is not valid TOML.
@@ -560,8 +559,8 @@ fn gather(
     Ok(())
 }
 
-/// Replaces a literal secret by the beginning of its hash, by which its owner can recognise it. A
-/// text with a reference and a list stay as they are.
+/// Replaces each literal secret at or below a key by the beginning of its hash, by which its owner
+/// can recognise it. A text with a reference stays as it is.
 fn shown(key: &str, value: toml::Value) -> toml::Value {
     match value {
         toml::Value::String(text) if names_a_secret(key) && !text.contains("${") => {
@@ -570,6 +569,18 @@ fn shown(key: &str, value: toml::Value) -> toml::Value {
                 &blake3::hash(text.as_bytes()).to_hex()[..8]
             ))
         }
+        toml::Value::Array(items) => {
+            toml::Value::Array(items.into_iter().map(|item| shown(key, item)).collect())
+        }
+        toml::Value::Table(table) => toml::Value::Table(
+            table
+                .into_iter()
+                .map(|(name, value)| {
+                    let value = shown(&format!("{key}.{name}"), value);
+                    (name, value)
+                })
+                .collect(),
+        ),
         other => other,
     }
 }

@@ -46,6 +46,13 @@ impl RpcError {
             AccessError::Hall(HallError::NotFound(_) | HallError::Deleted(_)) => {
                 Self::plain(RpcCode::NotFound)
             }
+            // These texts come from the disk or from the server's own code, and may name files.
+            AccessError::Hall(
+                error @ (HallError::Failed(_) | HallError::Unreadable(_) | HallError::Taken { .. }),
+            ) => {
+                tracing::error!(%error, "a call failed");
+                Self::plain(RpcCode::InternalError)
+            }
             AccessError::Hall(error) => {
                 tracing::warn!(%error, "a call failed");
                 Self::plain(RpcCode::InternalError).because(&error.to_string())

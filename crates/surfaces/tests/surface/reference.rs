@@ -64,7 +64,7 @@ fn compare(path: &str, made: &str) {
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
     let differs = kept.lines().zip(made.lines()).position(|(kept, made)| kept != made);
-    let hint = "run MOOTHALL_BLESS=1 cargo test -p moothall-surfaces and look at the difference";
+    let hint = "run MOOTHALL_BLESS=1 cargo test -p moothall-surfaces --test surface reference and look at the difference";
     if let Some(line) = differs {
         let (kept, made) = (kept.lines().nth(line).unwrap(), made.lines().nth(line).unwrap());
         panic!(

@@ -37,7 +37,7 @@ impl Decider<'_> {
     }
 
     /// Rejects the binding of a further chat unless the person confirms it, because the members of
-    /// all bound chats then read each other's words. (Ruling 40.)
+    /// all bound chats then read each other's words. (Ruling 44.)
     pub(super) fn check_audiences(
         &self,
         changes: &[Change],

@@ -80,7 +80,7 @@ pub(super) struct Utterance<'a> {
     pub(super) posted: Source<'a>,
 }
 
-/// Longest part of a prompt with words of people who are not known, in bytes. (Ruling 40.)
+/// Longest part of a prompt with words of people who are not known, in bytes. (Ruling 44.)
 const OVERHEARD_BYTES_MAX: usize = 8 * 1024;
 
 /// The origin of words.

@@ -47,11 +47,13 @@ pub async fn run(context: &Context, plain: bool) -> Result<(), Fault> {
         list::run(context, &List { all: false }).await?;
         return permit::run(context, &Permit::default()).await;
     }
+    // Before the screen is switched, so that an error stays readable.
+    let overview = load(context).await?;
     let raw = Raw::enter()?;
     screen::write(ENTER);
     let mut desk = LiveOverview {
         context,
-        overview: load(context).await?,
+        overview,
         chosen: String::new(),
         drawn: Drawn::default(),
         whisper: None,

@@ -251,12 +251,20 @@ async fn spending() -> Vec<String> {
     let command = ClientCommand::Control { by, controls: vec![invite] };
     hall.submit(&thread, command, None).await.unwrap();
     let unseen = hall.as_(Caller::anonymous(Mode::Local).unseen());
-    let post = ClientCommand::Post(Post::new(Actor::unproven("user"), "@tool run"));
+    let by = || Actor::unproven("user");
     let denied = AccessError::Denied(AccessDenial::Proof(Scope::AgentsRun));
-    match unseen.permit(&thread, post).await {
-        Err(error) if error == denied => Vec::new(),
-        other => vec![format!("spending: {other:?}")],
+    let mut wrong = Vec::new();
+    for command in [
+        ClientCommand::Post(Post::new(by(), "@tool run")),
+        // The harvester's turn follows from the end.
+        ClientCommand::CloseGathering { by: by() },
+    ] {
+        match unseen.permit(&thread, command).await {
+            Err(error) if error == denied => {}
+            other => wrong.push(format!("spending: {other:?}")),
+        }
     }
+    wrong
 }
 
 #[tokio::test]
