@@ -64,8 +64,9 @@ pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> 
     models.chain(programs).collect()
 }
 
-/// Returns the variables of which one is enough for a client: those for which its model is offered,
-/// or those that hold a key of its program. Empty for a client that is neither.
+/// Returns the variables of a client, of which one is enough. For a client with a model, each of
+/// them makes the server offer the model. For a program, each of them holds a key. Empty for any
+/// other client.
 pub fn key_variables(client: &str) -> &'static [&'static str] {
     let model = MODELS.iter().find(|model| model.client == client);
     let login = || Login::of(client).map_or(&[][..], |login| login.keys);
@@ -80,7 +81,7 @@ pub fn models(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, LlmSpec
 
 impl Model {
     /// Returns the variable for which the model is offered, and the settings of the model. `None`
-    /// if no variable is set, or if the one of Ollama holds no valid address.
+    /// if no variable is set, or if the variable of Ollama holds no valid address.
     fn spec(&self, set: &impl Fn(&str) -> Option<String>) -> Option<(&'static str, LlmSpec)> {
         let (variable, value) = self.variables.iter().find_map(|name| Some((*name, set(name)?)))?;
         let mut spec = LlmSpec::new(self.provider, self.model);

@@ -146,9 +146,9 @@ impl Login {
         set(home_variable).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))
     }
 
-    /// Returns the settings file that switches hooks off, and the key that does so. The first such
-    /// file counts, of the user's file and then those of the project in the folder `project`. With
-    /// hooks off, the program's sessions cannot report.
+    /// Returns the settings file that switches hooks off, and the key that does so. Looks at the
+    /// user's file first, and then at the files of the project in the folder `project`. `None` if
+    /// no file does so. With hooks off, the program's sessions cannot report.
     pub fn hooks_off(
         &self,
         variable: impl Fn(&str) -> Option<String>,

@@ -17,7 +17,8 @@ use crate::command::Environment;
 const SETPRIV: &str = "setpriv";
 
 /// The program that `setpriv` starts, which then starts the agent's program. Until its exec
-/// `setpriv` has the server's rights over files, and could execute a file that the user may not.
+/// `setpriv` has the server's rights over files, and could execute a file that the user must not
+/// execute.
 const ENV: &str = "env";
 
 /// The capabilities that a server without root needs: to change the user, to signal that user's
@@ -89,8 +90,8 @@ impl Account {
     /// Returns the account of this name if programs may be started as it from here.
     ///
     /// # Errors
-    /// As for [`Account::find`]. For another user than the server's own also: the server lacks the
-    /// right, or `setpriv` or `env` is missing.
+    /// The errors of [`Account::find`]. For a user other than the server's, it is also an error if
+    /// the server lacks the right, or if `setpriv` or `env` is missing.
     pub fn of(name: &str) -> Result<Self, String> {
         Self::find(name)?.allowed(&RIGHTS)
     }
@@ -191,9 +192,9 @@ impl Account {
     }
 
     /// Returns the variables of a program that runs as this account: the inherited ones, overridden
-    /// by the configured ones. If the account is another user than the server's, the server user's
-    /// places are removed from the inherited ones, and home, name and shell are those of the
-    /// account.
+    /// by the configured ones. If the account is another user than the server's, the inherited
+    /// variables that name folders and files of the server's user are removed, and home, name and
+    /// shell are those of the account.
     pub(crate) fn variables(
         &self,
         inherited: BTreeMap<String, String>,

@@ -8,7 +8,7 @@ use moothall_engine::ports::{Delivery, LogError};
 use moothall_engine::residents::ResidentHall;
 use moothall_kernel::ids::{Seq, StreamId};
 
-/// Number of a chat's deliveries that are read at once to look up a card or a message.
+/// Number of a chat's deliveries that one query reads, to look up a card or a message.
 const LOOKED_UP: usize = 500;
 
 /// A delivery under way. `R` is the channel's own form of a place.

@@ -197,7 +197,8 @@ pub enum StrangersRule {
     /// The words are dropped and counted.
     #[default]
     Drop,
-    /// The words are kept as data in a bound chat. They wake no agent and command nothing.
+    /// In a bound chat, the words are stored in the conversation as data. They wake no agent and
+    /// command nothing.
     Observe,
 }
 

@@ -29,8 +29,8 @@ pub(crate) fn opening_line(agents: &[ParticipantId]) -> String {
 }
 
 impl Inbox {
-    /// Returns the conversation that was bound to a chat before. The chat was told of that binding,
-    /// so the newest delivery to the chat is one of that conversation.
+    /// Returns the conversation that was bound to a chat before. The opening line of that binding
+    /// was a delivery to the chat, so the newest delivery to the chat is one of that conversation.
     ///
     /// # Errors
     /// [`TryAgain`] if the log cannot be read now.
@@ -43,7 +43,7 @@ impl Inbox {
         Ok(told.into_iter().next().map(|delivery| delivery.stream))
     }
 
-    /// True if a conversation has no agents any more: `/group dissolve` takes them out.
+    /// True if a conversation has no agents, as after `/group dissolve`. False if it was deleted.
     ///
     /// # Errors
     /// [`TryAgain`] if the log cannot be read now.
@@ -56,8 +56,9 @@ impl Inbox {
     }
 
     /// Invites an agent into the conversation of a group, after the agent's account joined the
-    /// group. The person who added the account must be paired and have the right to invite.
-    /// Otherwise returns a line for the chat.
+    /// group. The person who added the account must be paired, and have the right to invite or to
+    /// open groups. If the agent is not invited, returns a line for the chat. Does nothing if the
+    /// agent takes part already.
     ///
     /// # Errors
     /// [`TryAgain`] if the change could not be stored now.

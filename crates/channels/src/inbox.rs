@@ -159,8 +159,8 @@ impl Inbox {
         }
     }
 
-    /// True if one more message may be stored in a chat. A message that several bots saw counts
-    /// once.
+    /// True if one more message may be stored in a chat. A message that several bots saw counts one
+    /// time.
     fn may_overhear(&self, chat: &Chat, key: &str) -> bool {
         let now = self.hall.now();
         let mut all = self.overheard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -205,7 +205,7 @@ impl Inbox {
     }
 
     /// Returns the position of a message of a chat in a conversation, by the key under which the
-    /// message entered; `None` if it did not enter, or more than a day ago.
+    /// message entered; `None` if it did not enter, or entered more than a day ago.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.
@@ -247,8 +247,8 @@ impl Inbox {
         let door = self.hall.as_(by.clone());
         let InboundWords { chat, account, message, key, text, to, reply_to } = words;
         let actor = self.actor(by)?;
-        // The chat was perhaps bound to another conversation before, and a reply refers to that
-        // one.
+        // The chat was perhaps bound to another conversation before. A reply to a message of that
+        // conversation has no event in this one.
         let reply_to = reply_to.filter(|(of, _)| of == stream).map(|(_, seq)| seq);
         let once = self.once(&chat, key, &text);
         let origin = PostOrigin { chat, identity: Some(account), message: Some(message) };
@@ -308,7 +308,8 @@ impl Inbox {
         self.begin(&opener, place, agents, PolicyName::GROUP).await
     }
 
-    /// Opens a group with agents that a person names. That needs the right to invite as well.
+    /// Opens a group with agents that a person names. Unlike [`Inbox::open`], this also needs the
+    /// right to invite.
     ///
     /// # Errors
     /// [`AccessError`], as for [`Inbox::open`].
@@ -333,9 +334,9 @@ impl Inbox {
         place: &OpeningChat,
         agent: &str,
     ) -> Result<StreamId, AccessError> {
-        // The conversation is new, and what is said in it goes to the person who says it. So the
-        // right to write is enough, though a chat is bound and an agent invited. An agent that
-        // lives in a terminal still needs the right to drive it, which no account has.
+        // The conversation is new, and its messages go to the chat in which the person writes. So
+        // the right to write is enough, although a chat is bound and an agent is invited. An agent
+        // that lives in a terminal still needs the right to drive it, which no account has.
         let opener = with_scopes(by, &[Scope::ThreadsAdmin, Scope::ParticipantsInvite]);
         self.begin(&opener, place, &[agent.to_owned()], PolicyName::PLAIN).await
     }
@@ -397,7 +398,7 @@ impl Inbox {
     }
 
     /// Deletes a conversation that was begun for a chat and could not be opened, if it has no other
-    /// events. The server itself deletes it, because the person perhaps may not.
+    /// events. The server itself deletes it, because the person perhaps has no right to delete it.
     async fn discard(&self, stream: &StreamId) -> Result<(), HallError> {
         // After a repeated update, this may be a conversation that was opened before and has words.
         let beyond = self.hall.read(stream, Seq(1), Some(1)).await?;

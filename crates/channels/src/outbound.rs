@@ -49,10 +49,11 @@ pub struct OutboundWords {
     pub from: ParticipantId,
     /// The speaker's name in the conversation.
     pub name: String,
-    /// The place in which a person wrote, such as `page`, and that the name is not proven; `None`
-    /// for words that the agent itself said.
+    /// The place in which the words were written, such as `page`, and the remark `not proven` if
+    /// the name is not proven. `None` for words that an agent said with its own credential.
     pub place: Option<String>,
-    /// True if a person said the words elsewhere, under the person's own credential.
+    /// True if a person wrote the words under the person's own credential, and not at an agent's
+    /// terminal.
     pub is_person: bool,
     /// The words, as Markdown.
     pub text: String,

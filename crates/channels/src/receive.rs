@@ -17,7 +17,8 @@ const PRINT_CHARS: usize = 16;
 pub(crate) struct TryAgain {
     /// The error, for the log.
     pub(crate) why: String,
-    /// True if the error is known to pass, so that it is tried for as long as it takes.
+    /// True if the error is known to pass, so that the message or event is tried again without a
+    /// limit.
     pub(crate) is_known: bool,
 }
 

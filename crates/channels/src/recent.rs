@@ -74,7 +74,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// True the first time for the key of a message. Several bots may hear the same message, and
+    /// True the first time for the key of a message. Several bots can receive the same message, and
     /// only one of them answers.
     pub(crate) fn take(&self, key: &str) -> bool {
         let mut taken = lock(&self.taken);

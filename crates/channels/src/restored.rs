@@ -37,9 +37,9 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Compares the log with the one in the file of a folder. If it is another one, marks the open
-    /// deliveries to chats as `unknown`. Writes the file, and returns it with true if the channels
-    /// have to stay off.
+    /// Compares the log with the one in the file of a folder. If it is another log, or if a chat is
+    /// bound and the folder has no file, marks the open deliveries to chats as `unknown`. Writes
+    /// the file, and returns it with true if the channels have to stay off.
     ///
     /// # Errors
     /// [`HallError`] if the file or the log cannot be read or changed.

@@ -19,8 +19,8 @@ const SHOWN_MAX: Duration = Duration::from_secs(600);
 
 type Thinking = BTreeMap<(StreamId, ParticipantId), Instant>;
 
-/// Shows typing for agents that think, until the channel is closed. An agent that has not told for
-/// [`SHOWN_MAX`] that it thinks is not shown any more.
+/// Shows typing for agents that think, until the channel is closed. If no event has reported for
+/// [`SHOWN_MAX`] that an agent thinks, the agent is not shown any more.
 pub(crate) async fn show<C: Channel>(channel: Weak<C>, mut changes: Receiver<HallChange>) {
     let mut thinking = Thinking::new();
     let mut ticks = tokio::time::interval(AGAIN_AFTER);

@@ -70,7 +70,7 @@ pub struct Hello {
     pub program: String,
     /// Name that the computer has for itself.
     pub name: ComputerName,
-    /// Its clock, in milliseconds since 1970. It is shown, never judged.
+    /// The clock of the computer, in milliseconds since 1970. It is shown, never judged.
     pub clock_ms: i64,
     /// The channel in which it sends to the reader.
     pub sending: SendingHead,

@@ -51,16 +51,16 @@ pub struct Invitation {
 /// The reason for which a line is not read, with the way forward.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// It is an answer, and an invitation was wanted, or the other way around.
+    /// The line is an answer, and an invitation was wanted, or the other way around.
     #[error("this is {0}: give the line that begins with `{1}`")]
     Swapped(&'static str, &'static str),
-    /// It is of a newer program.
+    /// The line is of a newer program.
     #[error("this line is of a newer version of Moothall: update it on this computer")]
     Newer,
-    /// It is something else.
+    /// The line is something else.
     #[error("this is not such a line: it begins with `{0}`, and is one line without spaces")]
     Other(&'static str),
-    /// It begins as it should, and does not end so.
+    /// The line begins as it should, and the rest is not whole.
     #[error("the line is not whole: copy all of it, from `{0}` to its end")]
     Broken(&'static str),
 }
@@ -110,7 +110,7 @@ impl InvitationAnswer {
         write_line(JOINED, self)
     }
 
-    /// Returns the bytes that the tag authenticates. All but the last part have one length.
+    /// Returns the bytes that the tag authenticates. All but the last part have a fixed length.
     fn signed(&self) -> Vec<u8> {
         let name = self.name.as_str().as_bytes();
         [&self.id.as_bytes()[..], self.joiner.as_bytes(), name].concat()

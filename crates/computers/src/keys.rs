@@ -50,8 +50,8 @@ impl PairKey {
         Ok(LessSafeKey::new(UnboundKey::from(okm)))
     }
 
-    /// Returns the name of the pair, which says nothing about the key. Two computers that forget
-    /// each other and are paired anew get a new key, and so a new name.
+    /// Returns the name of the pair, which does not reveal the key. Two computers that forget each
+    /// other and are paired anew get a new key, and so a new name.
     ///
     /// # Panics
     /// Never: the length of the derived key is that of its algorithm.
@@ -122,7 +122,8 @@ pub struct Sealer {
     own: ComputerId,
     log: LogId,
     boot: BootId,
-    /// Seals of this boot in all directions. A direction sees some of these numbers, each once.
+    /// Seals of this boot in all directions. A direction sees some of these numbers, and none of
+    /// them twice.
     seals: AtomicU64,
 }
 

@@ -36,7 +36,7 @@ struct ServerState {
     streams: BTreeMap<ComputerId, VecDeque<StoredEntry>>,
     words: BTreeMap<ComputerId, VecDeque<Vec<u8>>>,
     leases: BTreeMap<ComputerId, (BootId, Instant)>,
-    /// Boots that asked for a lease which another held.
+    /// Boots that asked for a lease which another boot had.
     rivals: BTreeMap<ComputerId, (BootId, Instant)>,
     /// Entries that arrive later, with the number of puts until then.
     delayed: Vec<(u64, ComputerId, Vec<u8>)>,

@@ -21,7 +21,7 @@ const FILE: &str = "computers.json";
 /// This computer, as others know it. How often it is up is the first digit of its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnComputer {
-    /// Its id, for good.
+    /// The id of this computer, which never changes.
     pub id: ComputerId,
     /// Name that it has for itself.
     pub name: ComputerName,

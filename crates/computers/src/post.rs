@@ -42,9 +42,9 @@ impl fmt::Display for PostId {
 /// An entry as the post delivers it. Anything may stand in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostEntry {
-    /// Its name, for [`Post::done`].
+    /// The name of the entry, for [`Post::done`].
     pub id: PostId,
-    /// Its bytes, for [`Entry::decode`](crate::envelope::Entry::decode).
+    /// The bytes of the entry, for [`Entry::decode`](crate::envelope::Entry::decode).
     pub bytes: Vec<u8>,
 }
 
@@ -61,13 +61,13 @@ pub struct PostBatch {
 /// The answer to a renewal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseAnswer {
-    /// Boot that holds the lease of the own id. If it is another for longer than [`LEASE`], two
-    /// servers run with one id: both stop posting and say so. After a crash it is the former boot
-    /// for up to that time.
+    /// Boot that holds the lease of the own id. If another boot holds it for longer than [`LEASE`],
+    /// two servers run with one id: both stop posting and log that. After a crash, the former boot
+    /// still holds the lease for up to [`LEASE`].
     pub holder: BootId,
     /// Another boot that asked for the lease within its time and did not get it: two servers run
-    /// with one id. The boot that asks sees itself here, if it was refused. Those that asked before
-    /// the holder had the lease do not count: they may be boots that crashed.
+    /// with one id. The boot that asks sees itself here, if it was refused. Boots that asked before
+    /// the holder got the lease do not count, because they have perhaps crashed.
     pub rival: Option<BootId>,
     /// The peers that are there, with their boots.
     pub peers: BTreeMap<ComputerId, BootId>,
@@ -79,7 +79,7 @@ pub enum PostError {
     /// Not reachable, or no answer in time. A put may still arrive.
     #[error("Redis cannot be reached: {0}")]
     Away(String),
-    /// Its memory is used up.
+    /// The memory of the Redis is used up.
     #[error("Redis has no memory left: raise `maxmemory` there, or see which stream is not read")]
     Full,
     /// The user name or the password is wrong, or one is needed.
@@ -91,7 +91,7 @@ pub enum PostError {
          commands of streams, strings, scripts and PUBLISH/SUBSCRIBE ({0})"
     )]
     Denied(String),
-    /// It is a replica, or stopped taking writes.
+    /// The Redis is a replica, or stopped taking writes.
     #[error("Redis takes no writes: give the address of the primary ({0})")]
     ReadOnly(String),
     /// The certificate or the handshake is wrong.
@@ -103,7 +103,7 @@ pub enum PostError {
     /// The entry is too long.
     #[error("an entry has {0} bytes, at most {ENTRY_LEN_MAX} are posted")]
     Oversized(usize),
-    /// Anything else that the server said.
+    /// Any other error of the Redis.
     #[error("Redis answers: {0}")]
     Failed(String),
 }
@@ -111,15 +111,16 @@ pub enum PostError {
 /// The post of one computer.
 #[async_trait]
 pub trait Post: Send + Sync {
-    /// Puts an entry into the stream of a computer. Several may be put at once, which saves waiting
-    /// for each answer of a distant server.
+    /// Puts an entry into the stream of a computer. Several puts may run at the same time, which
+    /// saves waiting for each answer of a distant server.
     ///
     /// # Errors
     /// [`PostError`]. Only after [`PostError::Away`] the entry may be there all the same.
     async fn put(&self, to: ComputerId, entry: &[u8]) -> Result<(), PostError>;
 
     /// Waits for entries of the own stream. The first call, and the first after an error, connects,
-    /// and returns at once all that is there. An entry comes again until it is done.
+    /// and returns immediately with entries that are there, perhaps none. An entry comes again
+    /// until it is done.
     ///
     /// A call that is dropped loses no entry, but the next one connects again.
     ///
@@ -130,10 +131,10 @@ pub trait Post: Send + Sync {
     /// Deletes entries of the own stream.
     ///
     /// # Errors
-    /// [`PostError`]. The entries come again after the next connect.
+    /// [`PostError`]. The entries come again, at the latest after the next connect.
     async fn done(&self, ids: &[PostId]) -> Result<(), PostError>;
 
-    /// Sends words to a computer, which hears them only if it listens now.
+    /// Sends words to a computer, which gets them only if it waits for words now.
     ///
     /// # Errors
     /// [`PostError`].

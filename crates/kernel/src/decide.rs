@@ -121,8 +121,10 @@ impl Conversation {
         running.map(|turn| turn.no).filter(|no| !command.may_end(*no)).collect()
     }
 
-    /// Returns the time limit of a turn, counted from its start. A hosted turn has [`HOSTED_MAX`]
-    /// here, because the limits of its own conversation apply to it. (Rulings 12 and 35.)
+    /// Returns the time limit of a turn, counted from its start. A reply that may pass has at most
+    /// the policy's limit for volunteers, or half of the time among [`MANY_AGENTS`] agents. A
+    /// hosted turn has [`HOSTED_MAX`] here, because the limits of its own conversation apply to it.
+    /// (Rulings 12 and 35.)
     pub fn limit_of(&self, turn: &crate::model::state::Turn) -> Millis {
         if turn.is_hosted() {
             return HOSTED_MAX;
@@ -289,7 +291,7 @@ impl Decider<'_> {
         // The wire promises times that rise strictly, also among the events of one decision.
         let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
         let recorded = RecordedEvent { seq: self.state.head.next(), ts, event };
-        // Before `apply`, which removes the turn that an ended turn's charge is read from.
+        // The charge is read before `apply`, which removes an ended turn.
         self.charges.extend(self.state.charge_of(ts, &recorded.event));
         self.state.apply(&recorded);
         let from = recorded.event.from().cloned().unwrap_or_else(ParticipantId::moothall);
@@ -365,8 +367,8 @@ impl Decider<'_> {
     }
 
     /// Archives the conversation: it takes no more words, and its queue, requests and questions
-    /// end. Outside of links the open turns are cancelled. In a link granted turns continue, except
-    /// waiting ones in a pause. Their results stay with the agents that work on them. (Ruling 27.)
+    /// end. Outside of links the open turns are cancelled. In a link, granted turns continue,
+    /// except waiting turns in a pause. Their results go to the trace. (Ruling 27.)
     pub(crate) fn close(&mut self, by: &ParticipantId) {
         self.emit(Event::Archived { by: by.clone() });
         self.withdraw_asked(None);

@@ -146,8 +146,8 @@ pub fn is_deceptive(c: char) -> bool {
     )
 }
 
-/// True for other characters that draw nothing or begin a line: soft hyphens, fillers, selectors,
-/// Unicode's own separators.
+/// True for characters that draw nothing or begin a line and are not among those of
+/// [`is_deceptive`]: soft hyphens, fillers, selectors, Unicode's own separators.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(
         c,

@@ -151,7 +151,7 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
 }
 
 /// A position in the record: the number of a row, and the hash of it and of all rows before it. An
-/// anchor that is kept elsewhere later proves that these rows are unchanged.
+/// anchor that a person has stored elsewhere proves later that these rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
     /// The number of the row; 0 before the first.

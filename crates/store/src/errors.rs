@@ -135,7 +135,7 @@ fn probed(written: io::Result<()>, removed: io::Result<()>) -> io::Result<()> {
     written.and(removed)
 }
 
-/// Converts the error of a read. A read harms nothing, so this is never `Fatal`.
+/// Converts the error of a read. A failed read harms nothing, so the result is never `Fatal`.
 pub(crate) fn failed(error: rusqlite::Error) -> LogError {
     match error.sqlite_error_code() {
         Some(ErrorCode::SystemIoFailure) => LogError::Unreadable(error.to_string()),

@@ -68,7 +68,8 @@ pub(crate) fn charged_since(conn: &Connection, hour: Timestamp) -> rusqlite::Res
             let account = Account { agent: agent.clone(), by: by.clone(), attended };
             Charge { hour, account, turns, usage }
         };
-        // The row does not split its money between the two, and it must count once.
+        // The table does not split its money between attended and unattended turns. The money must
+        // count one time, so the first charge has all of it.
         Ok([
             charge(true, turns.saturating_sub(unattended), usage),
             charge(false, unattended, Usage::default()),

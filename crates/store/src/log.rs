@@ -151,7 +151,8 @@ impl SqliteLog {
 
 impl Drop for SqliteLog {
     fn drop(&mut self) {
-        // Before the writer ends and releases the folder to another server, as in `close`.
+        // The index stops before the writer ends and releases the folder to another server, as in
+        // `close`.
         if let Some(index) = &self.index {
             index.stop();
         }

@@ -43,7 +43,8 @@ const MESSAGES: &str = "SELECT count(*) FROM (SELECT 1 FROM events
     WHERE stream = (SELECT key FROM streams WHERE id = ?1) AND seq > ?2 AND body IS NOT NULL
     AND envelope GLOB '{\"posted\"*' AND json_extract(envelope, '$.posted.from') <> ?3 LIMIT ?4)";
 
-/// Returns a reader's mark and number of unread messages in each of these streams.
+/// Returns a reader's mark and number of unread messages in each of these streams. No number is
+/// above `most`.
 pub(crate) fn unread(
     conn: &Connection,
     reader: &ParticipantId,

@@ -15,11 +15,11 @@ use crate::schema;
 use crate::verify::walk_all;
 
 /// Walks the log in a folder as [`Upkeep::verify`](moothall_engine::ports::Upkeep::verify) does.
-/// Writes nothing. The folder is locked meanwhile.
+/// Does not change the log. The folder is locked meanwhile.
 ///
 /// # Errors
-/// [`OpenError`]: the folder has no log, a server has it open, a newer version wrote it, or the
-/// file is not a Moothall log.
+/// [`OpenError`]: the folder has no log, a server has it open, a newer version wrote it,
+/// acknowledged events are missing, or the file is not a Moothall log.
 pub async fn verify(dir: &Path) -> Result<Verification, OpenError> {
     let folder = Folder::take_existing(dir)?;
     verify_in(&folder).await
@@ -81,7 +81,7 @@ fn beside_a_server<T>(
 }
 
 /// Returns the format of the log in a folder that no server uses, and true if this version writes
-/// that format. Writes nothing.
+/// that format. Does not change the log.
 ///
 /// # Errors
 /// [`OpenError`], as [`verify`].
@@ -91,8 +91,8 @@ pub fn look(dir: &Path) -> Result<(u32, bool), OpenError> {
     Ok((found, found == schema::FORMAT))
 }
 
-/// Returns the format of the log in a folder. Returns an error if the write-ahead log is damaged or
-/// a newer version wrote the format.
+/// Returns the format of the log in a folder. Returns an error if acknowledged events are missing
+/// or a newer version wrote the format.
 fn format_in(folder: &Folder) -> Result<u32, OpenError> {
     loss::refuse(folder.path())?;
     let path = folder.path().join(LOG_FILE);

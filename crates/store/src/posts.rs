@@ -131,7 +131,8 @@ impl PostBook for SqliteLog {
         self.read_rows(move |conn| last_number(conn, &computer)).await
     }
 
-    /// Waits until the words of the rows have left the write-ahead log too.
+    /// Also removes the words of the rows from the write-ahead log. While a reader is using that
+    /// log, they stay in it, and are removed later.
     async fn forget(&self, computer: &ComputerId) -> Result<u64, LogError> {
         let computer = computer.clone();
         self.write_as(Kind::Erases, move |conn| forget(conn, &computer)).await

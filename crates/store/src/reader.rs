@@ -327,7 +327,8 @@ pub(crate) const MARKED: &str = "SELECT key, id, head, last_ts, title, policy, c
         UNION ALL SELECT key FROM streams INDEXED BY streams_waiting WHERE waits_for_people > 0)
     ORDER BY key LIMIT ?2";
 
-/// Returns the query for a filter. `marked` decides first: then `archived` is not looked at.
+/// Returns the query for a filter. With `marked`, the filter's `archived` is ignored, and only
+/// streams that are not archived are listed.
 fn list_sql(filter: &ListFilter) -> &'static str {
     if filter.marked {
         return MARKED;

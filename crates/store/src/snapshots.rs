@@ -134,7 +134,8 @@ pub(crate) fn put(
     Ok(true)
 }
 
-/// True if an event after `head` erases words at or before it. An unreadable event might.
+/// True if an event after `head` erases words at or before it. An unreadable event counts as one
+/// that does.
 fn is_erased_after(conn: &Connection, stream: i64, head: Seq) -> Result<bool, Refusal> {
     let mut statement =
         conn.prepare_cached("SELECT envelope FROM events WHERE stream = ?1 AND seq > ?2")?;

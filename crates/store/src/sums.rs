@@ -43,9 +43,9 @@ const UNCOVERED: [(&str, &str); 3] = [
     ("meta", "a change stops the server, or makes clients read from the beginning"),
 ];
 
-/// Tables with rows that their number and sum leave out: those whose column is not null. A message
-/// with a key takes such a claim, and must not write one more page. Each row still has its own
-/// checksum.
+/// Tables of which `sums` leaves out some rows: those whose named column is not null. A message
+/// with an idempotency key stores such a claim. If it counted, the message would write one more
+/// page. Each row still has its own checksum.
 const UNCOUNTED: [(&str, &str); 1] = [("claims", "expires")];
 
 /// Bytes kept of a hash.

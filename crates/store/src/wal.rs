@@ -3,8 +3,8 @@
 //! size of the file in pages.
 //!
 //! SQLite uses the frames before the first mismatch and ignores the rest. After a power cut this is
-//! right: a write may be torn anywhere, and leftover older frames have another salt. But a
-//! mismatched frame was intact once if commits follow it.
+//! right: a write may be torn anywhere, and leftover older frames have another salt. But if commits
+//! follow a mismatched frame, the frame was intact when they were written.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -131,8 +131,8 @@ struct Frames {
     seen: WalFindings,
     /// Byte of the first mismatched frame.
     broken: Option<u64>,
-    /// Number of commit ends from there on, including that frame. A single one may never have been
-    /// acknowledged.
+    /// Number of commit ends from there on, including that frame. If there is only one, it was
+    /// perhaps never acknowledged.
     commits: u32,
     /// Pages since the last commit.
     pages: BTreeSet<u32>,

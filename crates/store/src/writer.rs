@@ -52,8 +52,8 @@ pub(crate) trait Write: Send {
 pub(crate) enum Kind {
     /// Synced before the reply.
     Synced,
-    /// Synced before the reply. The write erases words, which must also leave the WAL before the
-    /// reply.
+    /// Synced before the reply. The write erases words. Before the reply, the writer also tries to
+    /// remove them from the WAL. If a reader is using the WAL, it removes them later.
     Erases,
     /// Written. The next synced commit makes it durable.
     Written,
@@ -309,7 +309,7 @@ impl Writer {
     /// Moves the WAL into the file from time to time, after the replies.
     fn checkpoint_if_due(&mut self) {
         if self.residue && self.failed.is_none() {
-            // Blocked once already; from now on without blocking.
+            // The first attempt has already waited for readers. Later attempts do not wait.
             let set = |patience| self.conn.busy_timeout(patience).is_ok();
             if set(Duration::ZERO) {
                 self.clear_residue();

@@ -75,6 +75,8 @@ impl Agent for Terminal {
         true
     }
 
+    /// Hands the turn to the session in the job's address. Without an address, starts a session for
+    /// it.
     fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
         if job.address.is_none() {
             return self.house(job, reporter);
@@ -166,8 +168,8 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
         .ok_or_else(|| SessionError::NotFound(job.participant.to_string()))
 }
 
-/// Hands a job to the task of its session, unless the turn was taken back. The lock of the place
-/// keeps a cancel from overtaking its job.
+/// Hands a job to the task of its session, unless the turn was taken back. The caller holds the
+/// lock of `place`, so that a cancel of the turn cannot overtake the job.
 fn hand_over(sessions: &Sessions, place: &TurnTarget, job: Job) -> Result<(), String> {
     if place.taken_back.as_ref() == Some(&job.key) {
         return Ok(());

@@ -76,8 +76,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the cards of one kind that wait for people and are a session's, with their
-    /// conversations.
+    /// Returns a session's cards of one kind that wait for people, with their conversations.
     async fn cards_of(&self, session: &SessionId, of: Cards) -> Vec<(StreamId, PermissionId)> {
         let Ok(hall) = self.hall() else { return Vec::new() };
         let noted = hall.store().sessions.rooms(session).await;

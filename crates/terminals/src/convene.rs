@@ -144,9 +144,9 @@ impl Sessions {
         Ok(SagaGuard { sagas, undoing })
     }
 
-    /// Brings all sessions in, as [`Sessions::try_to_bring`] does, and undoes the saga at once if
-    /// that fails. If the undoing fails too, its error is returned, and the owed delivery undoes
-    /// the saga later.
+    /// Brings all sessions in, as [`Sessions::try_to_bring`] does, and undoes the saga immediately
+    /// if that fails. If the undoing fails too, its error is returned, and the delivery that the
+    /// conversation owes undoes the saga later.
     async fn bring(
         &self,
         under_way: &SagaGuard<'_>,
@@ -249,9 +249,9 @@ impl DeliveryHandler for UndoHandler {
         CrashRule::Repeats
     }
 
-    /// Undoes the saga once it is not in progress in this process, unless it was completed. The
-    /// delivery is done if its conversation does not exist, and is retried after any other error of
-    /// the undoing.
+    /// Waits until the saga is not in progress in this process any more, and then undoes it, unless
+    /// it was completed. The delivery is done if its conversation does not exist, and is retried
+    /// after any other error of the undoing.
     async fn carry(&self, delivery: &Delivery, _: &DeliveryNotes<'_>) -> Outcome {
         let undoing: UndoRecord = match delivery.carried() {
             Ok(undoing) => undoing,

@@ -197,7 +197,8 @@ impl Sessions {
         self.find_among(word, &|_| true)
     }
 
-    /// Finds a session in the same way, among the sessions that a caller sees.
+    /// Finds a session by its id, its name, or the beginning of its id, among the sessions that a
+    /// caller sees. Among several of one name, prefers the living one, else the newest.
     pub(crate) fn find_among(
         &self,
         word: &str,
@@ -238,7 +239,7 @@ impl Sessions {
         }
     }
 
-    /// Resolves when a session has ended, or at once for an unknown session.
+    /// Resolves when a session has ended, or immediately for an unknown session.
     pub(crate) async fn wait_for_end(&self, id: &SessionId) {
         let Some(mut over) = self.handle_of(id).map(|handle| handle.over.subscribe()) else {
             return;
@@ -425,7 +426,8 @@ impl Sessions {
         let SessionDraft { run_as, args, place, key, .. } = draft;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
-        // Another start may have taken the room since the first check, which was without the lock.
+        // Another start may have reached the limit of sessions since the first check, which was
+        // without the lock.
         self.check_room()?;
         let stem = place.as_ref().map_or(client, |place| &place.name);
         let name = self.free_name(stem, name).await?;

@@ -3,6 +3,7 @@
 use moothall_engine::ports::LogError;
 use moothall_engine::sessions::{HostFault, SessionError};
 
+/// Converts a fault of the terminals' host to the error of a session.
 pub(super) fn host_error(fault: HostFault) -> SessionError {
     match fault {
         HostFault::Unavailable(why) => SessionError::Unavailable(why),

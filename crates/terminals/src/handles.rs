@@ -57,6 +57,7 @@ impl Sessions {
         }
     }
 
+    /// Ends a session that was started for a gathering that is over. It may have ended already.
     async fn end_of_gathering(&self, session: &SessionId) {
         match self.end_because(session, WITH_ITS_GATHERING.to_owned()).await {
             Ok(()) | Err(SessionError::Ended { .. } | SessionError::NotFound(_)) => {}

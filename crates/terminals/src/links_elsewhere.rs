@@ -120,8 +120,9 @@ impl Sessions {
         links.into_iter().find(|link| link.id == *id).ok_or(SessionError::NoLink)
     }
 
-    /// Ends a link of another computer for all its members. On this computer the link ends at once:
-    /// nothing more of it is typed. The home of the link learns of the end later. (Ruling 35.)
+    /// Ends a link of another computer for all its members. On this computer the link ends
+    /// immediately: nothing more of it is typed. The home of the link learns of the end later.
+    /// (Ruling 35.)
     ///
     /// # Errors
     /// [`SessionError`].
@@ -138,7 +139,8 @@ impl Sessions {
             let Some(own) = members.iter().position(|member| member.session == *session) else {
                 return Err(SessionError::Conflict("Only a member may close a link.".into()));
             };
-            // Its home learns who closes it from the first row.
+            // The home of the link takes the member in the first message as the one that closes the
+            // link.
             members.swap(0, own);
         }
         for member in &members {
@@ -149,8 +151,8 @@ impl Sessions {
         Ok(link)
     }
 
-    /// Ends a session's membership in a link of another computer, and owes `row` to that computer,
-    /// in one append.
+    /// Ends a session's membership in a link of another computer, and owes that computer the
+    /// message `row`, in one append.
     async fn part(
         &self,
         member: &JoinedMember,
@@ -164,7 +166,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Returns the rows by which a session that ends leaves the links of other computers.
+    /// Returns the messages to other computers by which a session that ends leaves their links.
     pub(crate) async fn leaving_elsewhere(
         &self,
         session: &SessionId,
@@ -227,11 +229,11 @@ impl Sessions {
         Ok(alike.map(|member| member.link()))
     }
 
-    /// Ends the links of other computers that a session has joined and that are doubles: members
-    /// left such a link, and the remaining members have another link already. Among the computers
-    /// of the remaining members, the one with the smallest id decides, because a new link of these
-    /// members would live there. The link that lives on the deciding computer stays. Without such a
-    /// link, the oldest one stays. (Ruling 34.)
+    /// Starts a task that ends the links of other computers that a session has joined and that are
+    /// doubles: members left such a link, and the remaining members have another link already.
+    /// Among the computers of the remaining members, the one with the smallest id decides, because
+    /// a new link of these members would live there. The link that lives on the deciding computer
+    /// stays. Without such a link, the oldest one stays. (Ruling 34.)
     pub(crate) fn begin_ending_doubles(&self, session: &SessionId) {
         let Ok(hall) = self.hall() else { return };
         let (own, session) = (self.clone(), session.clone());

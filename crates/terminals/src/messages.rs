@@ -130,8 +130,8 @@ impl Sessions {
         self.post(link, post, key).await
     }
 
-    /// Posts words. If a guard or a Stop holds the words back, the trace has them, and the outcome
-    /// says so.
+    /// Posts words. Words that a guard or a Stop holds back are in the trace, and the outcome has
+    /// the reason.
     async fn post(
         &self,
         stream: &StreamId,

@@ -222,8 +222,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Saves the id of the program's conversation, which has a prompt now, so that it can be
-    /// resumed.
+    /// Saves the id of the program's conversation, which has a prompt, for a later resume.
     pub(super) async fn remember(&mut self) {
         let native = self.session.native.clone();
         if native.is_none() || native == self.session.memory {
@@ -425,8 +424,8 @@ impl Runner {
         owed
     }
 
-    /// Returns the row that takes words to a link of another computer. The row names the members
-    /// that read the words in another link.
+    /// Returns the message that takes words to a link of another computer. The message names the
+    /// members that read the words in another link.
     fn owed_elsewhere(
         &self,
         text: &str,
@@ -491,8 +490,7 @@ impl Runner {
         Ok(crossed)
     }
 
-    /// Asks people a question outside turns. If that fails, a notice tells them to look at the
-    /// terminal.
+    /// Asks people a question outside turns. If that fails, a notice points to the terminal.
     async fn ask_in_no_turn(
         &self,
         stream: &StreamId,
@@ -581,7 +579,7 @@ fn addresses(link: &JoinedConversation) -> impl Iterator<Item = Address> {
     link.members.iter().map(|member| member.address.clone())
 }
 
-/// Treats a refusal by the rules as success: the refused words are in the trace.
+/// Treats a rejection, a used key and a missing conversation as success.
 fn ignore_refusal<T>(answer: Result<T, HallError>) -> Result<(), SessionError> {
     match answer {
         Ok(_)

@@ -94,8 +94,8 @@ impl Sessions {
         Ok(hall.view(stream, move |state| session_of(state.participant(&asker)?)).await?)
     }
 
-    /// Carries out an allowed request, once even if called repeatedly, and reports the outcome to
-    /// the conversation.
+    /// Carries out an allowed request, only one time even if it is called repeatedly, and reports
+    /// the outcome to the conversation.
     pub(crate) fn carry_out(&self, stream: &StreamId, request: &AllowedRequest) {
         if !self.running_requests().insert(request.permission.clone()) {
             return;

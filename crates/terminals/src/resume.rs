@@ -364,7 +364,7 @@ impl Sessions {
             let places = self.list(false).into_iter().flat_map(|status| status.session.left);
             places.map(|place| place.link).collect()
         };
-        // A session that has just ended may not have left its links yet.
+        // A session that has just ended perhaps has not left its links yet.
         if let Ok(hall) = self.hall() {
             let carried = async {
                 for link in wanted() {

@@ -105,8 +105,8 @@ impl Sessions {
         Err(SessionError::Conflict(why))
     }
 
-    /// Returns the root of a line of starters: an agent, a person, or the session that no other
-    /// session started.
+    /// Returns the root of a line of starters: an agent, a person, or a session that no agent and
+    /// no other session started.
     fn root_of(&self, starter: Starter) -> Starter {
         let mut root = starter;
         // A session is older than the sessions it started, so this loop ends.

@@ -101,7 +101,7 @@ impl Runner {
     }
 
     /// Runs the task until the session has ended or its inbox is closed. A session without a
-    /// terminal is ended at once, because an earlier process did not finish its start.
+    /// terminal is ended immediately, because an earlier process did not finish its start.
     pub(super) async fn run(mut self) {
         if self.session.pane.is_none() {
             return self.never_began().await;
@@ -150,6 +150,8 @@ impl Runner {
         self.end_exited_session("it never began: the server stopped while it started").await;
     }
 
+    /// Waits for the next event of the task. If several events are ready, takes the first in this
+    /// order.
     async fn next(&mut self) -> WakeReason {
         let Self { inbox, watching, waiting, alarm, typist, .. } = self;
         let typist_until = typist.as_ref().map(|typist| typist.until);
@@ -332,7 +334,7 @@ impl Runner {
     }
 
     /// Returns true if a turn is still open, and its open questions. A turn that cannot be read
-    /// counts as open: its row alone keeps the prompt from being typed twice.
+    /// counts as open: its delivery in the outbox alone keeps the prompt from being typed twice.
     async fn asked_in(&self, key: &TurnKey) -> (bool, Vec<PermissionId>) {
         let Some(hall) = self.hall() else { return (true, Vec::new()) };
         let (turn, attempt) = (key.turn, key.attempt);
@@ -363,7 +365,7 @@ impl Runner {
     /// Ends the session and gives up its places in links. A program that the server started is
     /// ended first. If that fails, the session lives on. An adopted program keeps running.
     async fn end(&mut self, why: &str) -> Result<(), SessionError> {
-        // This look stores the last screen for people, because the terminal ends with the program.
+        // `view` stores the last screen for people, because the terminal ends with the program.
         self.view().await;
         if let Some(pane) =
             self.session.pane.clone().filter(|_| self.session.origin == Origin::Started)
@@ -409,8 +411,8 @@ impl Runner {
         self.tell(Input::Ended(why.to_owned())).await;
         let pane = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started);
         self.host.reap(pane.map(|pane| (self.session.id.clone(), pane)).into_iter().collect());
-        // This precedes the record of the end: after a crash in between, the session is ended once
-        // more.
+        // The program's files are removed before the end is stored: after a crash in between, the
+        // session is ended once more.
         self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {
             tracing::warn!(session = %self.session.id, %error, "an ended session could not leave \

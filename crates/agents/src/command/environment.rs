@@ -42,8 +42,8 @@ const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", 
 /// Least length of a hidden value: shorter ones are too likely to be ordinary words.
 const SECRET_BYTES_MIN: usize = 8;
 
-/// Replaces the values of variables whose names suggest a secret by a mark with the name. Values
-/// shorter than [`SECRET_BYTES_MIN`] stay.
+/// Replaces, in a text, the values of configured variables whose names suggest a secret by a mark
+/// with the name. Values shorter than [`SECRET_BYTES_MIN`] stay.
 pub(super) fn hide_secrets(text: &str, configured: &BTreeMap<String, String>) -> String {
     let is_secret =
         |name: &str| SECRET_WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word));

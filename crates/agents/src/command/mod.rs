@@ -147,8 +147,9 @@ impl CommandSpec {
         environment.find(program, here).ok_or_else(|| spawn_failed(missing(program, &environment)))
     }
 
-    /// Returns the program for a conversation with a folder. A known program without a folder or a
-    /// user of its own works there. Any other stays: its arguments may name files in the server's.
+    /// Returns the program as it runs for a conversation with a folder. A known program that has no
+    /// folder and no user of its own works in the folder of the conversation, if its file is found.
+    /// Any other program is unchanged: its arguments may name files in the server's folder.
     fn in_room(&self, folder: Option<&str>) -> Self {
         let is_own = self.cwd.is_some() || self.run_as.is_some();
         let known = Login::of(self.program()).filter(|_| !is_own);
@@ -233,6 +234,7 @@ impl CommandSpec {
         Ok(RunningProgram { group, stdin, output })
     }
 
+    /// Returns the text for the program's standard input: the JSON document, or the prompt alone.
     async fn document(&self, job: &Job, prompt: String) -> String {
         match self.stdin {
             Stdin::Json => {
@@ -243,8 +245,9 @@ impl CommandSpec {
         }
     }
 
-    /// Runs the program for a turn until it exits, and ends its whole group. Returns its words or
-    /// the fault, and the usage that it reports. Fails with `spawn_failed`.
+    /// Runs the program for a turn until it exits, takes too long or writes too much, and then ends
+    /// its whole group. Returns its words or the fault, and the usage that it reports. Fails with
+    /// `spawn_failed`.
     async fn answer(
         &self,
         job: &Job,

@@ -21,8 +21,8 @@ impl CommandSpec {
         (spec.is_asked)(&self.argv).then_some(spec)
     }
 
-    /// Returns the turn that a program's standard output tells. If the output has no structure, all
-    /// of it counts as words.
+    /// Returns the turn that a program's standard output describes. If the output has no structure,
+    /// all of it counts as words.
     pub(super) fn turn_in(&self, stdout: &[u8]) -> PrintedTurn {
         let structured =
             self.printed_spec().and_then(|spec| spec.turn(&String::from_utf8_lossy(stdout)));

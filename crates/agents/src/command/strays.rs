@@ -92,7 +92,8 @@ fn carries(folder: &Path, mark: &[u8]) -> bool {
     is_marked && !variables.any(|variable| is_of_another(&String::from_utf8_lossy(variable)))
 }
 
-/// True if a variable names another live server.
+/// True if an environment variable is a mark's [`SERVER`] and names a live server other than this
+/// one.
 fn is_of_another(variable: &str) -> bool {
     let named = variable.strip_prefix(SERVER).and_then(|named| named.strip_prefix('='));
     let Some((named, pid)) = named.and_then(|named| {

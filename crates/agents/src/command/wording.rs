@@ -31,6 +31,8 @@ impl CommandSpec {
         self.altered(document, as_plain_json).await
     }
 
+    /// Returns a text that `alter` has changed for the vendor's program. An unknown program gets
+    /// the text unchanged.
     async fn altered(
         &self,
         text: String,

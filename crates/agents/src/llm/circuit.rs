@@ -49,7 +49,8 @@ struct Endpoint {
 }
 
 impl Circuit {
-    /// Returns the circuit of a target, shared with its other agents.
+    /// Returns the circuit of a target. All agents with the same provider, address, model and key
+    /// share it.
     pub(super) fn of(target: &Target) -> Arc<Self> {
         let asked = Endpoint {
             provider: target.provider,
@@ -136,7 +137,7 @@ impl Admission {
 }
 
 impl Drop for Admission {
-    /// If a trial was dropped without a report, lets the next turn try at once.
+    /// If a trial was dropped without a report, lets the next turn try immediately.
     fn drop(&mut self) {
         if let (false, Some(now)) = (self.settled, self.trying) {
             *self.circuit.state() = State::Open { until: now };

@@ -74,7 +74,7 @@ impl ProviderError {
         Self::new(code, message, Retry::Never, false)
     }
 
-    /// Returns the error for a connection that stopped.
+    /// Returns the error for a request that ended without a whole answer.
     pub(super) fn of(broken: StreamEnd, target: &Target) -> Self {
         let who = target.provider;
         match broken {
@@ -130,8 +130,9 @@ impl ProviderError {
         Some(Self::useless(code, message))
     }
 
-    /// Returns the ending of an answer that this error interrupted. `None` if the error interrupts
-    /// no answer.
+    /// Returns the ending that this error means for an answer that had begun. `None` if its code
+    /// means no ending. Such an error can still come in the middle of an answer, for instance
+    /// `provider_bad_response`. The turn reports no ending then.
     pub(super) fn ending(&self) -> Option<Ending> {
         match self.fault.code.as_str() {
             "provider_cut" => Some(Ending::Cut),

@@ -63,7 +63,8 @@ impl Frames {
         self.ready.pop_front()
     }
 
-    /// Chooses the form by the first byte that is neither space nor byte order mark.
+    /// Chooses the form by the first byte that is not a space and not in a byte order mark. Returns
+    /// the bytes from there on.
     fn begin<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let blank = |byte: &u8| byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(byte);
         let Some(first) = bytes.iter().position(|byte| !blank(byte)) else { return &[] };
@@ -112,7 +113,8 @@ impl Events {
     }
 
     /// Takes a whole line. An empty line completes the event. A line that is bare JSON, or JSON in
-    /// a field `error`, becomes a frame at once. A line with any other unknown field is ignored.
+    /// a field `error`, becomes a frame immediately. A line with any other unknown field is
+    /// ignored.
     fn line(&mut self, line: &[u8], ready: &mut VecDeque<Frame>) {
         if line.is_empty() {
             return self.dispatch(ready);

@@ -14,7 +14,8 @@ pub(super) fn parse(json: &str) -> Option<Value> {
     serde_json::from_str(json).ok().or_else(|| serde_json::from_str(&stand_ins(json)?).ok())
 }
 
-/// Replaces each escaped half without its other half by its stand-in.
+/// Replaces each escaped half of a surrogate pair by its stand-in, if the other half does not
+/// follow.
 fn stand_ins(json: &str) -> Option<String> {
     let (mut done, mut rest) = (String::with_capacity(json.len()), json);
     while let Some(at) = rest.find('\\') {

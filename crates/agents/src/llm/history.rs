@@ -58,7 +58,7 @@ impl PromptBudget {
     }
 
     /// Builds the request for the turn. If not all messages fit, the oldest are left out, and a
-    /// line tells their number.
+    /// line gives their number.
     pub(super) fn request(self, memory: &Memory<'_>) -> Request {
         let summary =
             memory.summary.as_ref().map(|summary| recalled(&summary.text)).unwrap_or_default();

@@ -40,8 +40,8 @@ impl<'p> Plan<'p> {
         if bytes_max < BYTES_MIN || recalled + message_bytes(&prompt.history, bytes) <= bytes {
             return None;
         }
-        // The newest messages stay as far as they fit into half of the room. This is the number of
-        // the others.
+        // The newest messages stay as far as they fit into half of the room. `fits` is the number
+        // of the older ones, which fall out.
         let fits = prompt.history.len() - newest_within(&prompt.history, bytes / 2).len();
         let (falls_out, kept) = prompt.history.split_at(fits);
         (!falls_out.is_empty()).then_some(Self {

@@ -251,8 +251,8 @@ impl<'a> Turn<'a> {
         (wait < self.deadline.saturating_duration_since(Instant::now())).then_some(wait)
     }
 
-    /// Makes one request, and reads the answer to its end. Stores the ending of the answer in
-    /// `ended`, also if it was interrupted.
+    /// Makes one request, and reads the answer to its end. Stores the ending in `ended`, if the
+    /// answer or its error has one.
     async fn ask(
         &mut self,
         request: &Request,
@@ -288,7 +288,8 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns the number of tokens that the rest of the turn's money pays for; `None` if the turn
-    /// has no limit of money or its model no price for output.
+    /// has no limit of money, or if the model has no price for output and the money pays for the
+    /// prompt.
     ///
     /// # Errors
     /// `over_budget` if the money pays for fewer tokens than [`TOKENS_MIN`], or than `max_tokens`
@@ -430,11 +431,11 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Returns the text of an answer that was read to its end. If the answer is only thoughts in
-    /// its text, it returns these thoughts, or an empty text in a turn that may pass. It fails if
-    /// the answer is cut or in another form, if all of it came as thoughts in a field of their own
-    /// and the turn may not pass, and if it has no words for another reason than the model's
-    /// choice.
+    /// Returns the text of an answer that was read to its end. If the answer's text has only
+    /// thoughts, returns a pass in a turn that may pass, and otherwise these thoughts. Fails if the
+    /// answer is cut or in another form. Fails if all of it came as thoughts in a field of their
+    /// own, and the turn must not pass. Fails also if it has no words for another reason than the
+    /// model's choice.
     fn finish(
         &mut self,
         words: ModelWords,

@@ -11,8 +11,8 @@ const DOUBTS: &[&str] = &[
 ];
 
 /// Returns an objection. In a turn that may pass, it objects only to another agent's message that
-/// follows the human message, only one time for each human message, and not if that message is a
-/// greeting.
+/// follows the human message, only one time for each human message, and not if the human message is
+/// a greeting.
 pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     if room.job.may_pass {
         if is_greeting(&room.asked()) {
@@ -27,8 +27,8 @@ pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     )
 }
 
-/// Returns an objection to a message. If the doubt in it is a question, and only one message of
-/// other agents follows the human message, it mentions the author to get an answer. With more
+/// Returns an objection to a message. If the doubt is a question, and only one message of other
+/// agents follows the human message, the objection mentions the author to get an answer. With more
 /// messages the replies may be used up.
 fn objection(room: &TurnView<'_>, said: SeenMessage<'_>) -> String {
     let words = plain(&said.post.body);

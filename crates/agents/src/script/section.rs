@@ -23,6 +23,8 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
 };
 
 impl AgentConfig {
+    /// Returns the answers of a `script` agent. Fails if there are none, or if the time limit is
+    /// not valid.
     fn script_spec(&self) -> Result<ScriptSpec, ConfigFault> {
         match self.replies.as_deref() {
             None | Some([]) => Err(ConfigFault::new(

@@ -271,9 +271,9 @@ impl<'a> ControlConnection<'a> {
         }
     }
 
-    /// Takes the list of panes as the census of live ones. If notifications may have been missed,
-    /// this data folder's own server gets its loose windows linked again. Returns false if that
-    /// cannot be sent.
+    /// Drops the panes that are not live in this list of panes. If notifications may have been
+    /// missed, the loose windows of this data folder's own tmux server are linked into the hub
+    /// again. Returns false if the commands for that cannot be sent.
     async fn count(&mut self, lines: &[String], missed: bool) -> bool {
         let rows: Vec<PaneRow<'_>> = lines.iter().filter_map(|line| PaneRow::of(line)).collect();
         let alive: BTreeSet<Run> = rows.iter().filter(|row| !row.dead).map(PaneRow::run).collect();

@@ -127,7 +127,7 @@ impl TmuxHost {
         controls.entry(place.clone()).or_insert_with(|| Control::to(place.clone())).clone()
     }
 
-    /// Returns the connection to the server of a pane.
+    /// Returns the connection to the tmux server of a pane.
     async fn at(&self, pane: &Pane) -> Result<Control, HostFault> {
         if !is_pane_id(&pane.id) {
             return Err(HostFault::Gone(format!("{:?} is not a pane.", pane.id)));
@@ -148,7 +148,8 @@ impl TmuxHost {
     }
 
     /// Finds a pane on another tmux server, and the session that a control client must attach to.
-    /// This runs a process of its own, as that server has no connection yet.
+    /// Runs a separate tmux process for that, because there is no connection to that tmux server
+    /// yet.
     async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, TmuxServer), HostFault> {
         let arguments = TmuxServer::socket_of(socket);
         let mut command = TmuxServer::tmux(&arguments);

@@ -42,7 +42,7 @@ impl Panes {
     }
 
     /// Subscribes to the notifications of a pane. The first one comes without a drawing, so that a
-    /// new listener looks at once.
+    /// new listener looks immediately.
     pub(super) fn news(&self, run: &Run, client: &str) -> broadcast::Receiver<PaneNews> {
         let mut all = self.all();
         let watched = all.entry(run.clone()).or_insert_with(WatchedPane::new);

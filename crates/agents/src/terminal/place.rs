@@ -36,8 +36,8 @@ pub(super) enum TmuxServer {
     },
 }
 
-/// Settings for this data folder's own server at each connection. That server does not load the
-/// user's configuration.
+/// Settings for this data folder's own tmux server, sent at each connection. That tmux server does
+/// not load the user's configuration.
 ///
 /// The last hook uses `run-shell -C` with a short delay: a control client is not notified of a
 /// command that a hook runs directly.
@@ -68,8 +68,8 @@ const MOVES: [&str; 3] = ["client-attached", "client-detached", "client-session-
 const FIT: &str = r##"run-shell -b -d 0.01 -C { run-shell -C "#{S:#{?session_attached,set-option -wu -t '#{session_id}:' window-size,resize-window -t '#{session_id}:' -x 200 -y 50} ; }" }"##;
 
 impl TmuxServer {
-    /// Returns the own server of a data folder. Its socket lies in the folder if the path is short
-    /// enough, otherwise in tmux's folder under a hashed name.
+    /// Returns the tmux server that belongs to a data folder. Its socket lies in the folder if the
+    /// path is short enough, otherwise in tmux's folder under a hashed name.
     pub(super) fn own(folder: &Path) -> Self {
         let path = folder.join("tmux.sock").to_string_lossy().into_owned();
         if path.len() <= SOCKET_BYTES_MAX {
@@ -92,8 +92,8 @@ impl TmuxServer {
         }
     }
 
-    /// Returns a tmux client with a clean environment. A server that it starts keeps that
-    /// environment.
+    /// Returns a tmux client with a clean environment. A tmux server that the client starts has
+    /// that environment for its whole life.
     pub(super) fn tmux(socket: &[String; 2]) -> Command {
         let mut command = Command::new("tmux");
         command.env_clear().envs(Environment::of(&BTreeMap::new()).pairs());
@@ -110,8 +110,8 @@ impl TmuxServer {
         command
     }
 
-    /// Returns the control client. On the own server it creates the hub, and the server too, if
-    /// missing.
+    /// Returns the control client. For this data folder's own tmux server, the client starts the
+    /// server and creates the hub if they are missing.
     pub(super) fn control(&self) -> Command {
         let mut command = Self::tmux(self.socket());
         command.arg("-C");

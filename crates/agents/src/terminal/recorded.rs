@@ -36,9 +36,8 @@ impl TmuxHost {
     }
 }
 
-/// Returns the variables that name the place of a program's records: those that the program was
-/// started with. If the system shows none of them, it returns those that the program would be
-/// started with now.
+/// Returns the variables that name the folder of a program's records. Reads them from the running
+/// program. If the system shows none of them, returns the variables of a new start.
 fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
     let wanted = |name: &str| VARIABLES.contains(&name);
     let pid = in_front(pane.pid).unwrap_or(pane.pid);

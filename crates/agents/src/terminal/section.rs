@@ -47,7 +47,7 @@ const UNREADABLE: &str = "must be `claude`, `codex` or `gemini`: the program who
 
 impl AgentConfig {
     /// Returns the program of a `terminal` agent; `None` for another runtime. Without a `command`,
-    /// it is the known program of that name.
+    /// it is the known program with the client's name.
     ///
     /// # Errors
     /// [`ConfigFault`] if the program is missing, a key belongs to another runtime, or a value

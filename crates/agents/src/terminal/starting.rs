@@ -118,7 +118,8 @@ impl TmuxHost {
         }
     }
 
-    /// Finds the pane of a session on the own server by the name of its tmux session.
+    /// Finds the pane of a session on this data folder's own tmux server, by the name of its tmux
+    /// session.
     pub(super) async fn left_by_a_crash(&self, session: &SessionId) -> Option<Pane> {
         let mut list = TmuxServer::tmux(self.own.socket());
         list.args(["list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid}"]);
@@ -132,8 +133,8 @@ impl TmuxHost {
         })
     }
 
-    /// Returns the names of the own server's sessions, one per line; `None` if the server does not
-    /// run.
+    /// Returns the names of the sessions of this data folder's own tmux server, one per line.
+    /// `None` if that tmux server does not run.
     async fn sessions(&self) -> Option<String> {
         let mut list = TmuxServer::tmux(self.own.socket());
         let listed = list.args(["list-sessions", "-F", "#{session_name}"]).output().await.ok()?;
@@ -233,6 +234,7 @@ fn is_shown(line: &str) -> bool {
     line.contains(char::is_alphanumeric) && !line.starts_with("Pane is dead")
 }
 
+/// Returns the fault for a client without a program, with the known clients.
 fn unknown(host: &TmuxHost, client: &str) -> HostFault {
     let programs = host.known();
     let known: Vec<&str> = programs.keys().map(String::as_str).collect();

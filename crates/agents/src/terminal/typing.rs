@@ -109,7 +109,8 @@ impl TmuxHost {
 
     /// Pastes a text into the empty composer of an idle program, without Enter, and waits until the
     /// program shows it. Before that, words that the program would obey are altered, and blocks
-    /// that it would change are replaced by files. The report tells of both.
+    /// that it would change are replaced by files. The report has the altered words, and the number
+    /// of lines in the files.
     pub(super) async fn paste_text(
         &self,
         pane: &Pane,
@@ -268,8 +269,8 @@ impl Typist<'_> {
         self.host.look(self.control, self.pane, self.vendor).await
     }
 
-    /// Looks at once and after each drawing until the view satisfies `shows`. Returns `None` if it
-    /// does not within the bound.
+    /// Looks immediately, and again after each drawing, until a view satisfies `shows`. Returns
+    /// `None` if no view does so within `bound`.
     pub(super) async fn until(
         &mut self,
         bound: Duration,
@@ -429,7 +430,7 @@ impl Typist<'_> {
     }
 
     /// Interrupts the program. A busy program may put the text of its turn back into its composer.
-    /// That text is cleared if the composer was empty before, because no person typed it.
+    /// The text is cleared if the composer was empty before: no person typed it.
     async fn escape(&mut self) -> Result<(), HostFault> {
         let before = self.look().await?;
         self.send(self.vendor.table().keys.interrupt).await?;

@@ -21,7 +21,7 @@ pub(super) struct DiscordBot {
     pub(super) client: RestClient,
     /// The messages of the bot.
     pub(super) own: OwnMessages,
-    /// The servers in which the bot is.
+    /// The Discord servers in which the bot is.
     pub(super) guilds: Guilds,
     facts: Mutex<DiscordBotFacts>,
     tasks: Mutex<Vec<AbortHandle>>,
@@ -143,7 +143,7 @@ impl DiscordBot {
     /// result.
     ///
     /// # Errors
-    /// Those of the call.
+    /// The errors of the call.
     pub(super) fn noting<T>(
         &self,
         result: Result<T, RestFailure>,

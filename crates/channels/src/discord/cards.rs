@@ -27,7 +27,7 @@ use crate::outbound::{Card, Outbound};
 const LABEL_UNITS_MAX: usize = 80;
 /// Label of the button that shows a question.
 const SHOW_LABEL: &str = "Show the question";
-/// Beginning of the id of that button. The code of an answer follows.
+/// Beginning of the id of the button that shows a question. A code that names the question follows.
 const SHOW: &str = "show:";
 /// The answer to a person who may not see a question.
 const NO_RIGHT_TO_ANSWER: &str = "This needs a pairing with the right permissions:answer.";
@@ -52,7 +52,8 @@ impl CardPress {
 }
 
 impl Discord {
-    /// Sends a question, or in a channel the line that tells of it.
+    /// Sends a question to a direct chat. In a channel, sends a line without the question, which
+    /// says that the agent waits for an answer.
     pub(super) async fn carry_card(
         &self,
         mut under_way: ChannelCarriage<'_>,
@@ -86,8 +87,8 @@ impl Discord {
         under_way.failed("no bot of this server can write in the channel")
     }
 
-    /// Returns the bots that may tell of a question, the best first. If an earlier message is in
-    /// doubt, only the bot that sent it may.
+    /// Returns the bots that may send a card, the best first. If an earlier message is in doubt,
+    /// only the bot that sent it may.
     fn askers(
         &self,
         under_way: &ChannelCarriage<'_>,

@@ -1,8 +1,8 @@
 //! Deliveries to Discord: the voice that speaks, the messages of a text, and the failures.
 //!
 //! A message of a bot has a nonce, by which Discord finds a repeated one for some minutes. So a
-//! message in doubt is sent again for up to two minutes. A message of a webhook has no nonce; in
-//! doubt, its delivery ends as `unknown`.
+//! message in doubt is sent again for up to two minutes. A message of a webhook has no nonce. If it
+//! is in doubt, its delivery ends as `unknown`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -163,7 +163,7 @@ impl Discord {
         let person = match self.person_of(&bot, room.channel).await {
             Ok(Some(person)) => person,
             Err(fault) if fault.is_passing() => return Err(fault.to_string()),
-            // Nothing is said to a person that is not known.
+            // Discord does not name the person, so the chat counts as one without a reader.
             Ok(None) | Err(_) => return Ok(false),
         };
         let known = self.inbox.person(&account_of(person)).await;
@@ -387,7 +387,7 @@ impl Discord {
         let channel = under_way.room.channel;
         if let Some(id) = id {
             self.note_message(channel, id, under_way.event.clone());
-            // What is written from here on has to be read back after an absence.
+            // Messages after this one have to be read back after an absence.
             self.begin_seen(channel, id);
         }
         under_way.kept.sent.push(part_of(voice, &under_way.room, id));
@@ -418,7 +418,7 @@ impl Discord {
         if fault.is_passing() || is_revived {
             return VoiceResult::Over(later(&fault));
         }
-        // A refusal says nothing about an earlier attempt that is in doubt.
+        // A refusal does not show if an earlier attempt that is in doubt has arrived.
         if was_in_doubt {
             return VoiceResult::Over(under_way.unknown(fault.to_string()));
         }

@@ -1,8 +1,9 @@
-//! The connection of a bot to the gateway: sessions, lost connections, and what is received.
+//! The connection of a bot to the gateway: sessions, lost connections, and received events.
 //!
 //! One task reads, so that heartbeats and answers to presses never wait. Another task takes the
-//! events that were read, one after the other. If the second task is slow, the first waits for it,
-//! and the connection ends. Discord sends the rest again when the session is resumed.
+//! events that were read, one after the other. If [`WAITING_MAX`] events wait for the second task,
+//! the first task waits too, and the connection can end. Discord sends the rest again when the
+//! session is resumed.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -29,7 +30,7 @@ const BEGUN_MAX: Duration = Duration::from_secs(60);
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 /// Pause after the gateway closed a connection for a reason that only a person ends.
 const CLOSED_PAUSE: Duration = Duration::from_secs(60);
-/// Pause between two looks whether an application may read contents now.
+/// Pause between two checks if an application may read the content of messages now.
 const CONTENT_PAUSE: Duration = Duration::from_secs(60);
 /// Number of times that an event is tried after an unknown failure. A full disk or a busy server
 /// do not count.
@@ -75,7 +76,8 @@ impl Discord {
         bot.set_tasks(vec![reading, taking]);
     }
 
-    /// Asks Discord for the bot's user and for its right to read contents, and sets its commands.
+    /// Asks Discord for the bot's user and for its right to read the content of messages, and sets
+    /// its commands.
     async fn greet(&self, bot: &DiscordBot) -> Result<(), RestFailure> {
         let now = self.inbox.hall().now();
         let me = bot.noting(bot.client.me().await, now)?;
@@ -100,7 +102,7 @@ impl Discord {
 
 /// True if an application may read the content of messages.
 pub(super) fn may_read(application: &Value) -> bool {
-    // An answer without flags says nothing.
+    // An answer without flags does not deny the right.
     application["flags"].as_u64().is_none_or(|flags| flags & CONTENT_FLAGS != 0)
 }
 
@@ -147,7 +149,8 @@ async fn read_all(discord: Weak<Discord>, bot: Arc<DiscordBot>, events: Sender<G
 }
 
 /// Notes that the gateway closed a connection for good. After a bad token the bot is revoked. A bot
-/// that may not read contents goes on without them. After any other code it is unreachable.
+/// that may not read the content of messages connects again without it. After any other code it is
+/// unreachable.
 fn note_closed(discord: &Weak<Discord>, bot: &DiscordBot, code: u16) {
     let Some(open) = discord.upgrade() else { return };
     tracing::warn!(bot = bot.agent, code, "the gateway closed the connection");
@@ -204,7 +207,7 @@ impl<'a> GatewayReader<'a> {
         let Some(pause) = self.patience() else { return ConnectionEnd::Ended };
         let mut looks = interval(pause.min(CONTENT_PAUSE));
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first tick would come at once, although `greet` has only just asked the same.
+        // The first tick would come immediately, although `greet` has only just asked the same.
         looks.reset();
         loop {
             let Some(patience) = self.patience() else { return ConnectionEnd::Ended };
@@ -249,7 +252,7 @@ impl<'a> GatewayReader<'a> {
         if let Some(open) = self.discord.upgrade() {
             open.note_unreached(self.bot);
         }
-        // A session that never began is not worth to be resumed.
+        // A session that never began cannot be resumed.
         let session = shard.session().filter(|_| self.begun_by.is_none()).cloned();
         ConnectionEnd::Silence(session.zip(shard.resume_url().map(str::to_owned)))
     }

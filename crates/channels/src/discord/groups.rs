@@ -1,4 +1,5 @@
-//! Channels of servers: the way to open a conversation in one, and the removal of a bot.
+//! Channels of Discord servers: the opening of a conversation in a channel, and the removal of a
+//! bot.
 
 use moothall_engine::access::Caller;
 use moothall_kernel::slash::{self, Slash};
@@ -73,7 +74,7 @@ impl Discord {
         mentioned(text).any(|id| names.contains_key(&id))
     }
 
-    /// Returns the name of a channel, if the gateway told of it.
+    /// Returns the name of a channel, if the gateway has reported the channel to a bot.
     pub(super) fn title_of(&self, channel: u64) -> Option<String> {
         self.bots().iter().find_map(|bot| bot.guilds.channel(channel)).map(|known| known.title)
     }

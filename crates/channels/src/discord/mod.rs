@@ -48,7 +48,8 @@ use seen::SeenMessages;
 
 /// Name of the file that keeps the tokens of added bots.
 const BOTS_FILE: &str = "discord-bots.json";
-/// Pause between two looks at words under a bot's identity, and at the file of what was taken.
+/// Pause between two looks at words under a bot's identity, and at the file of the messages that
+/// were taken.
 const LOOK_PAUSE: Duration = Duration::from_secs(1);
 /// Longest description of a command.
 const DOES_UNITS_MAX: usize = 100;
@@ -79,8 +80,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Discord {
-    /// Opens the channel, and connects the bots of the configuration and those that were added at
-    /// run time. `folder` keeps the tokens of bots that are added.
+    /// Opens the channel. If it is enabled, connects the bots of the configuration and those that
+    /// were added at run time. `folder` keeps the tokens of bots that are added.
     ///
     /// # Errors
     /// [`HallError`] if the files cannot be read, or no HTTP client can be made.
@@ -183,7 +184,8 @@ impl Discord {
         *self.stopped.borrow()
     }
 
-    /// Returns the agent that answers in direct chats with a bot: its own, or the default one.
+    /// Returns the agent that answers in direct chats with a bot: the bot's own agent, or for the
+    /// relay the default agent, if there is one.
     fn agent_of(&self, bot: &DiscordBot) -> Option<String> {
         if bot.is_relay() { self.settings.default_agent.clone() } else { Some(bot.agent.clone()) }
     }
@@ -216,7 +218,8 @@ impl Discord {
         bots
     }
 
-    /// Answers at once in the place of a message. The line is not sent again if it does not arrive.
+    /// Answers in the place of a message, without the outbox: if the line does not arrive, it is
+    /// not sent again.
     async fn say(&self, bot: &DiscordBot, room: &ChannelPlace, line: &str, reply_to: Option<u64>) {
         for (number, content) in text::parts(line, None).into_iter().enumerate() {
             let reply_to = reply_to.filter(|_| number == 0);
@@ -229,7 +232,7 @@ impl Discord {
         }
     }
 
-    /// Returns the slash commands that Discord offers for a bot; none but for the first bot,
+    /// Returns the slash commands that Discord offers for a bot. Empty for every bot but the first,
     /// because one bot is enough.
     fn commands_of(&self, bot: &DiscordBot) -> Vec<CommandEntry> {
         let is_first = self.bots().first().is_some_and(|first| first.agent == bot.agent);
@@ -264,8 +267,8 @@ impl Discord {
         }
     }
 
-    /// Stops each bot under whose identity another program speaks. Another bot says so in the
-    /// place.
+    /// Stops each bot under whose identity another program speaks. Another bot of this server, if
+    /// there is one, reports that in the place.
     async fn judge_suspects(&self) {
         for bot in self.bots().iter().filter(|bot| bot.state() != BotState::Foreign) {
             let Some(channel) = bot.own.foreign(Instant::now()) else { continue };

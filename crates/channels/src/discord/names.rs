@@ -10,7 +10,8 @@ use super::client::id_in;
 
 /// Longest name of a webhook's message, in UTF-16 code units.
 const NAME_UNITS_MAX: usize = 80;
-/// Words that a name must not have, in parts. Discord refuses them to be safe from imitators.
+/// Words that Discord does not allow in the name of a webhook's message, each in two halves. A dot
+/// between the halves makes the name acceptable.
 const RESERVED: [(&str, &str); 2] = [("dis", "cord"), ("cly", "de")];
 /// Names that Discord refuses whole.
 const REFUSED: [&str; 2] = ["everyone", "here"];

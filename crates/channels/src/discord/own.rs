@@ -1,9 +1,10 @@
 //! Messages under a bot's identity that this server did not send: another program speaks as the
 //! bot.
 //!
-//! The gateway tells a bot of its own messages, sometimes before the answer to the call that sent
-//! them. So a message is judged a few seconds later. It is not judged while a call of the bot is
-//! under way, and not counted as foreign near a call whose answer named no message.
+//! The gateway also sends a bot the bot's own messages, sometimes before the answer to the call
+//! that sent them. So a message is judged a few seconds later. No message is judged while a call of
+//! the bot is under way. A message does not count as foreign if a call at about that time ended
+//! without naming its message.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -51,7 +52,7 @@ impl OwnMessages {
     /// Makes a call that sends a message, and remembers the message.
     ///
     /// # Errors
-    /// Those of the call.
+    /// The errors of the call.
     pub(super) async fn send(
         &self,
         call: impl Future<Output = Result<Option<u64>, RestFailure>>,
@@ -82,8 +83,8 @@ impl OwnMessages {
         }
     }
 
-    /// Notes a message under the bot's identity that the gateway told of, unless this server sent
-    /// it.
+    /// Notes a message under the bot's identity that the gateway has reported, unless this server
+    /// is known to have sent it.
     pub(super) fn suspect(&self, channel: u64, message: u64) {
         let mut sent = self.lock();
         if sent.suspects.len() < SUSPECTS_MAX && !sent.ids.contains(&message) {

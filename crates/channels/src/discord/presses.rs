@@ -1,8 +1,8 @@
 //! Interactions: presses of buttons and slash commands, answered for their person alone.
 //!
-//! Discord waits three seconds for an answer. So the first step is to say that the answer follows.
-//! If Discord refuses this, or it does not reach Discord, nothing else is done, and Discord tells
-//! the person.
+//! Discord waits three seconds for an answer. So the first call announces that the answer follows.
+//! If Discord refuses this call, or the call does not reach Discord, nothing else is done, and
+//! Discord shows the person that the interaction failed.
 
 use std::sync::Arc;
 

@@ -20,13 +20,13 @@ use crate::receive::{Entry, TryAgain, pairing_code, passing};
 /// Kinds of messages that people write; the others are notes of Discord itself.
 const WORDS: [u64; 2] = [0, 19];
 
-/// A message that was heard in a place.
+/// A message that a bot received in a place.
 pub(super) struct HeardMessage {
-    /// Its id.
+    /// The id of the message.
     pub(super) id: u64,
-    /// Its place.
+    /// The place of the message.
     pub(super) room: ChannelPlace,
-    /// Its words. Names of bots are written as names of agents, and files as lines.
+    /// The words of the message. Names of bots are written as names of agents, and files as lines.
     pub(super) text: String,
     /// The whole message.
     pub(super) message: Value,
@@ -38,7 +38,7 @@ impl HeardMessage {
         account_of(id_in(&self.message["author"], "id").unwrap_or_default())
     }
 
-    /// Returns the key under which the message enters once.
+    /// Returns the key under which the message enters one time.
     fn key(&self, chat: &Chat) -> String {
         format!("{}:{}", chat.key(), self.id)
     }
@@ -78,7 +78,7 @@ impl Discord {
         }
     }
 
-    /// Reads back the messages in bound places that came after the newest message seen there,
+    /// Reads back the messages in bound places that came after the newest message taken there,
     /// because the bot was perhaps not connected.
     async fn catch_up(&self, bot: &DiscordBot) -> Result<(), TryAgain> {
         for (chat, _) in self.inbox.hall().bound_chats().await.map_err(passing)? {
@@ -91,7 +91,7 @@ impl Discord {
                 let page = match bot.client.messages_after(room.channel, after).await {
                     Ok(page) => page,
                     Err(fault) if fault.is_passing() => return Err(unanswered(&fault)),
-                    // The bot is not there, or may not read back.
+                    // The bot is not there, or has no right to read back.
                     Err(_) => break,
                 };
                 let (count, is_direct) = (page.len(), room.with.is_some());
@@ -146,7 +146,7 @@ impl Discord {
         Ok(true)
     }
 
-    /// Reads a message; `None` if it is not words.
+    /// Reads a message; `None` if people did not write it, such as a notice of Discord itself.
     fn heard(&self, room: ChannelPlace, message: &Value) -> Option<HeardMessage> {
         let id = id_in(message, "id")?;
         let is_words = message["type"].as_u64().is_none_or(|kind| WORDS.contains(&kind));

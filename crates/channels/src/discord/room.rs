@@ -1,4 +1,5 @@
-//! The places of Discord as chats of conversations: a channel, a thread, or a talk with one agent.
+//! The places of Discord as chats of conversations: a channel, a thread, or a direct chat with the
+//! bot of one agent (a talk).
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,7 +24,7 @@ pub struct ChannelPlace {
 pub struct NotAChannelPlace;
 
 impl ChannelPlace {
-    /// Returns a channel or a thread of a server.
+    /// Returns a channel or a thread of a Discord server.
     pub fn new(channel: u64) -> Self {
         Self { channel, with: None }
     }

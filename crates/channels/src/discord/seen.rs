@@ -66,7 +66,7 @@ impl SeenMessages {
     }
 
     /// Notes the message from which a bound channel is read back, if the channel has none yet. The
-    /// file is written at once, because without this message nothing could be read back.
+    /// file is written immediately, because without this message nothing could be read back.
     ///
     /// # Errors
     /// The file cannot be written; it is tried again then.

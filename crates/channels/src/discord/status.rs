@@ -89,8 +89,9 @@ impl Discord {
     }
 }
 
-/// Returns the state of a channel, with the next step for people. Before the gateway has told every
-/// bot of a server (`is_told`), a bot may still be in the channel.
+/// Returns the state of a channel, with the next step for people. Until the gateway has reported a
+/// Discord server to every bot (`is_told`), a bot is perhaps in the channel, so the channel does
+/// not count as away.
 fn channel_state(known: &[(&str, GuildChannel)], is_told: bool) -> (ChatState, Option<String>) {
     match known.first() {
         None if is_told => (ChatState::Away, Some(AWAY.to_owned())),

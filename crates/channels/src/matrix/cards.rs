@@ -101,7 +101,8 @@ impl Matrix {
         self.client.derived_key("moothall 2026 cards in matrix")
     }
 
-    /// Returns the room of the relay with one person, which is made if there is none.
+    /// Returns the room of the relay with one person. Makes a new room if there is none, or if the
+    /// known one is encrypted or was left.
     async fn private_room(&self, user: &str) -> Result<String, MatrixFault> {
         self.prepare(&Ghost::Relay).await?;
         let relay = Ghost::Relay.user_id(&self.domain().await?).unwrap_or_default();
@@ -138,7 +139,8 @@ impl Matrix {
         }
     }
 
-    /// Replaces the text of a question's cards by one with the outcome. The line in a room stays.
+    /// Replaces the text of a question's cards by the question with its outcome. The line in a room
+    /// stays.
     pub(super) async fn end_card(
         &self,
         under_way: Carriage<'_, MatrixRoom>,
@@ -223,7 +225,8 @@ impl Matrix {
         person: Option<&Caller>,
     ) -> Result<bool, TryAgain> {
         let Some(shown) = self.event_in(&heard.room.id, event).await else { return Ok(false) };
-        // Another member of the room can copy the code of a card below other words.
+        // Another member of the room can copy a card's code into a message with other words. So
+        // only messages of the server's own accounts count.
         let domain = self.domain().await.map_err(|fault| unanswered(&fault))?;
         let by = shown["sender"].as_str().and_then(|user| Ghost::of(user, &domain));
         let code = shown["content"][CARD].as_str().filter(|_| by.is_some());

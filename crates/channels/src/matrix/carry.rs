@@ -96,7 +96,8 @@ impl Matrix {
         Ok(false)
     }
 
-    /// Brings the accounts of the agents into a room that was bound, and tells its first line.
+    /// Brings the accounts of the agents into a room that was bound, and sends the room's first
+    /// line.
     async fn carry_opening(
         &self,
         under_way: Carriage<'_, MatrixRoom>,
@@ -138,7 +139,8 @@ impl Matrix {
         self.carry_parts(under_way, delivery, own.as_ref(), said_by, words.reply_to).await
     }
 
-    /// Carries a line of the server itself, by the relay.
+    /// Carries a line of the server itself, by the relay if it can speak in the room. In a talk the
+    /// agent's account sends it.
     pub(super) async fn carry_line(
         &self,
         under_way: Carriage<'_, MatrixRoom>,
@@ -292,7 +294,7 @@ impl Matrix {
             return PartResult::Over(self.later(&fault));
         }
         // The homeserver refuses before it looks at the transaction, so an earlier attempt that is
-        // in doubt may still have arrived.
+        // in doubt has perhaps arrived.
         if was_in_doubt {
             return PartResult::Over(under_way.unknown(fault.to_string()));
         }

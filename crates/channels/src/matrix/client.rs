@@ -139,7 +139,7 @@ impl MatrixClient {
         match response.json::<Value>().await {
             Ok(answer) if (200..300).contains(&status) => Ok(answer),
             Ok(answer) if status < 500 => Err(refused(status, &answer)),
-            // It was done; the answer does not matter.
+            // The homeserver carried out the call, so the answer does not matter.
             _ if (200..300).contains(&status) => Ok(Value::Null),
             _ => Err(MatrixFault::Maybe { why: format!("it answered {status}") }),
         }

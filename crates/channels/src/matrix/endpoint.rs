@@ -55,8 +55,9 @@ pub(super) async fn listen(matrix: Weak<Matrix>, bind: String) {
     accept(&listener, &routes).await;
 }
 
-/// Serves connections without end. Any program of the computer can open connections. So if too many
-/// have not shown the token, the oldest of these is closed; connections that showed it stay.
+/// Serves connections without end. Any program of the computer can open connections. So if
+/// [`UNPROVEN_MAX`] have not shown the token, or if a connection cannot be accepted, the oldest of
+/// these is closed. Connections that have shown the token stay.
 async fn accept(listener: &TcpListener, routes: &Router) {
     let mut connections = JoinSet::new();
     let mut unproven: VecDeque<(ConnectionProof, AbortHandle)> = VecDeque::new();
@@ -163,7 +164,8 @@ async fn transaction(
     }
 }
 
-/// Answers if an account of the server exists. The account of an agent is made before the answer.
+/// Answers the homeserver if an account of this server exists. The relay and the agents of the
+/// registry exist, and the account is made before the answer.
 async fn user(
     State(matrix): State<Weak<Matrix>>,
     Path(user): Path<String>,

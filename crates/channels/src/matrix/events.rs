@@ -125,7 +125,7 @@ impl Matrix {
         if kind == "m.room.member" {
             return self.receive_member(heard, &domain).await;
         }
-        // The server hears its own accounts.
+        // The homeserver also sends the events of this server's own accounts.
         if Ghost::of(heard.sender, &domain).is_some() {
             return Ok(());
         }

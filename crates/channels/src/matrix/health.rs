@@ -1,5 +1,5 @@
-//! The state of the channel: the homeserver is reached or not, knows the token or not, and reaches
-//! the server or not.
+//! The state of the channel: if the homeserver is reached, if it knows the token, and if it reaches
+//! this server.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -115,7 +115,8 @@ impl Matrix {
         Ok(domain.to_owned())
     }
 
-    /// Checks both directions, and sets the state. Returns true if all is well.
+    /// Checks both directions, and sets the state. Returns true if all is well. While the channel
+    /// is stopped, calls nothing and returns false.
     async fn check(&self) -> bool {
         let now = self.inbox.hall().now();
         if self.is_stopped() {
@@ -136,7 +137,7 @@ impl Matrix {
     }
 
     /// Asks the homeserver for the relay's id, makes the relay's account, and lets the homeserver
-    /// reach this server.
+    /// try to reach this server.
     async fn check_both_ways(&self) -> Result<(), MatrixFault> {
         self.client.whoami().await?;
         self.prepare(&Ghost::Relay).await?;

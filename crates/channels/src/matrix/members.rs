@@ -70,9 +70,10 @@ impl Matrix {
         }
     }
 
-    /// Lets an invited account enter a room; an account that is not known here declines. If the
-    /// room is bound, its agent is invited into the conversation. If not, the room is opened if the
-    /// person who invited the account may open it. The accounts leave an encrypted room.
+    /// Lets an invited account enter a room. An account that is neither the relay nor an agent of
+    /// the registry declines. If the room is bound, the agent of the account is invited into the
+    /// conversation. If the room is not bound and the person who invited an agent may open it, it
+    /// is opened. The accounts leave an encrypted room.
     async fn receive_invitation(
         &self,
         heard: &RoomEvent<'_>,
@@ -112,7 +113,9 @@ impl Matrix {
         }
     }
 
-    /// Opens a room for the person who invited an account. If the person may not, the room waits.
+    /// Opens a room for the person who invited an agent's account. If the person may not open
+    /// rooms, the room waits. A private chat is not opened here, and an invitation of the relay
+    /// never opens a room.
     async fn open_for(
         &self,
         heard: &RoomEvent<'_>,

@@ -170,9 +170,10 @@ impl Matrix {
     }
 
     /// Takes words of a paired person in a room without a conversation. `/group create` opens the
-    /// room. Words to an agent alone begin a talk with the agent, and in the relay's private room a
-    /// reply may answer a question. In a room that was bound before, words for one agent may begin
-    /// a talk with it. A room that was never bound waits for a person who opens it.
+    /// room. In a private room with one agent, words begin the conversation of that room with the
+    /// agent (a talk). In the relay's private room a reply can answer a question. In a room that
+    /// was bound before, words for one agent begin a talk with it, if the room was dissolved or the
+    /// person may open rooms. A room that was never bound waits for a person who opens it.
     async fn receive_unbound(
         &self,
         heard: &RoomEvent<'_>,
@@ -223,7 +224,8 @@ impl Matrix {
         }
     }
 
-    /// Posts words in the conversation of one person and one agent.
+    /// Posts words in the room's conversation with one agent alone (a talk). The first such words
+    /// open it.
     async fn talk_alone(
         &self,
         heard: &RoomEvent<'_>,
@@ -295,8 +297,9 @@ impl Matrix {
     }
 
     /// Takes words of a person who is not paired. They are dropped unless the room is bound and the
-    /// rule is to observe. Words that are observed are stored, but wake no agent and command
-    /// nothing.
+    /// rule is to observe. Observed words are stored, but wake no agent and command nothing. In a
+    /// private room, and after `/help`, an account of the server answers, at most once a minute in
+    /// a place.
     async fn hear_stranger(
         &self,
         heard: &RoomEvent<'_>,
@@ -327,8 +330,8 @@ impl Matrix {
         self.inbox.overhear(&stream, words, key).await.map_err(passing)
     }
 
-    /// Takes new words for an earlier message. They replace words that no agent took up; otherwise
-    /// a notice tells of them.
+    /// Takes new words for an earlier message. They replace words that no agent took up. If an
+    /// agent took them up, a notice shows the new words.
     async fn receive_edit(
         &self,
         heard: &RoomEvent<'_>,

@@ -153,8 +153,8 @@ impl Matrix {
         self.messages.note((room.to_owned(), event.to_owned()), at);
     }
 
-    /// Answers at once in the room of an event. The line is not sent again if it does not arrive.
-    /// The homeserver takes a repeated answer to the same event one time.
+    /// Answers in the room of an event, without the outbox: if the line does not arrive, it is not
+    /// sent again. The homeserver takes a repeated answer to the same event one time.
     async fn say(&self, room: &MatrixRoom, line: &str, about: &str) {
         if let Err(fault) = self.try_to_say(room, line, about).await {
             tracing::warn!(%room, %fault, "an answer could not be sent");

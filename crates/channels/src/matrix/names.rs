@@ -37,7 +37,8 @@ impl Ghost {
         (id.len() <= USER_BYTES_MAX).then_some(id)
     }
 
-    /// Returns the account of the server with this id; `None` for an account of another.
+    /// Returns the account of this server with this id; `None` for any other account of a
+    /// homeserver.
     pub fn of(user_id: &str, domain: &str) -> Option<Self> {
         let (local, of) = user_id.strip_prefix('@')?.split_once(':')?;
         if of != domain {

@@ -1,5 +1,5 @@
-//! The rooms in which the server's accounts are, as far as events or the homeserver told. This is
-//! only in memory. After a restart the homeserver is asked again.
+//! The rooms in which the server's accounts are, as far as events or answers of the homeserver show
+//! them. The list is only in memory. After a restart the homeserver is asked again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -111,7 +111,7 @@ impl Matrix {
                 Err(_) => {}
             }
         }
-        // Known to be without accounts, so that lists tell it.
+        // The empty entry lets lists show that no account of the server is in the room.
         self.places.put(room, MatrixPlace::default());
         Ok(None)
     }

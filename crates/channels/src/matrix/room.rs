@@ -1,4 +1,5 @@
-//! The places of Matrix as chats of conversations: a room, or the talk with one agent in it.
+//! The places of Matrix as chats of conversations: a room, or the conversation with one agent alone
+//! in it (a talk).
 
 use std::fmt;
 

@@ -21,7 +21,7 @@ pub struct Bot {
     pub sent: SentMessages,
     facts: Mutex<BotFacts>,
     bucket: Mutex<Bucket>,
-    /// Methods that the server of this bot does not know.
+    /// Methods that the Bot API server of this bot does not know.
     lacking: Mutex<Vec<Method>>,
     task: Mutex<Option<AbortHandle>>,
 }
@@ -83,7 +83,8 @@ impl Bot {
         self.lacking().contains(&method)
     }
 
-    /// Notes for the lifetime of the process that the server does not have a method.
+    /// Notes that the Bot API server does not have a method. The note lasts until the bot is
+    /// connected anew or the process ends.
     pub fn note_lacking(&self, method: Method) {
         if !self.lacks(method) {
             tracing::info!(bot = self.agent, method = method.name(), "a method is unknown");
@@ -149,12 +150,12 @@ impl Bot {
         task.iter().for_each(AbortHandle::abort);
     }
 
-    /// Stores the facts that Telegram tells about the bot.
+    /// Stores the facts that Telegram has reported about the bot.
     pub fn set_info(&self, info: BotInfo) {
         self.facts().info = Some(info);
     }
 
-    /// Returns the facts that Telegram told about the bot; `None` before that.
+    /// Returns the facts that Telegram has reported about the bot; `None` before that.
     pub fn info(&self) -> Option<BotInfo> {
         self.facts().info.clone()
     }

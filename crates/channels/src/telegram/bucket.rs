@@ -1,10 +1,10 @@
 //! The rates at which one bot may call: per bot, per chat and per group.
 //!
-//! The time is an argument, so this part has no clock. Edits and typing count like messages. A wait
-//! that Telegram demanded is a hold, and is obeyed exactly. A delivery can take a slot a little
-//! before the slot's time. It then writes its note while it waits for that time. If it wrote the
-//! note after the wait, its call would be late, and several deliveries that waited for one write
-//! would call at once.
+//! The time is an argument, so this part has no clock. Edits, drafts and typing count like
+//! messages. Deletions and answers to presses do not count. A wait that Telegram demanded is a
+//! hold, and is obeyed exactly. A delivery can take a slot a little before the slot's time. It then
+//! writes its note while it waits for that time. If it wrote the note after the wait, its call
+//! would be late, and several deliveries that waited for one write would call at the same time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -24,8 +24,9 @@ pub struct CallRates {
 
 impl CallRates {
     /// The limits that Telegram sets: 30 calls a second for a bot; in a chat one a second, of which
-    /// three may come at once if it was quiet. In a group Telegram permits 20 a minute. A little is
-    /// left of each, because calls may arrive there closer together than they were made.
+    /// three may come together if the chat was quiet. In a group Telegram permits 20 a minute. Each
+    /// limit here is a little lower than Telegram's, because calls can arrive at Telegram closer
+    /// together than they were made.
     pub const TELEGRAM: Self = Self {
         bot: Limit { calls: 30, span: Duration::from_millis(1_030) },
         chat: Limit { calls: 4, span: Duration::from_millis(4_130) },
@@ -94,7 +95,8 @@ impl RecentCalls {
             let index = self.due.len().checked_sub(calls)?;
             self.due.get(index).map(|at| *at + limit.span)
         };
-        // The slot is the last one only until an older call leaves, perhaps before its pace.
+        // If an older call leaves the span before the next even call is due, the slot is not the
+        // last one any more, and is free already then.
         let last_until = leaves(limit.calls - 1);
         let paced = last_until.zip(self.last).map(|(until, last)| until.min(last + limit.step()));
         leaves(limit.calls).max(paced).filter(|until| *until > now)
@@ -131,9 +133,9 @@ impl ChatCalls {
         self.chat.due.is_empty() && self.group.due.is_empty() && self.held.is_none()
     }
 
-    /// Returns the time of the chat's next free slot; `None` if one is free now. Until the bot is
-    /// calm, calls come evenly: a burst would take the slots of other chats, and Telegram may
-    /// refuse it.
+    /// Returns the time of the chat's next free slot; `None` if one is free now. While less than
+    /// half of the bot's limit is left, the calls in a chat come evenly: a burst would take the
+    /// slots of other chats, and Telegram could refuse it.
     fn blocked_until(
         &self,
         now: Instant,
@@ -257,7 +259,7 @@ impl Bucket {
     }
 
     /// Advances the time, and forgets the calls that no longer count: those of the bot and of this
-    /// chat at once, those of all chats once in the span of a group.
+    /// chat each time, those of all chats one time in each span of a group.
     fn forget(&mut self, now: Instant, chat: i64) {
         self.now = self.now.max(now);
         let now = self.now;

@@ -224,7 +224,7 @@ impl Telegram {
     }
 
     /// Returns the outcome that puts off an edit or a deletion, if its failure passes by itself;
-    /// `None` otherwise. It does no harm to do either twice.
+    /// `None` otherwise. An edit or a deletion that is made twice does no harm.
     pub(super) fn repeated_later(
         &self,
         bot: &Bot,
@@ -270,6 +270,8 @@ impl Telegram {
         let Some(answer) = CardAnswer::read(data, &key_of(bot)) else {
             return Ok(NO_MEANING.into());
         };
+        // A question has the same content for every chat of the channel, so the chat does not
+        // matter.
         let Some(chat) = Room::new(0, None).to_chat() else { return Ok(NO_MEANING.into()) };
         self.inbox.answer_card(person, account, &answer, &chat).await
     }

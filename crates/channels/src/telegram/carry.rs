@@ -31,7 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const NO_BOT_PAUSE: Duration = Duration::from_secs(60);
 
 /// Longest time between the note that a message is being sent and the message, if the bot waits for
-/// its turn. A crash in it leaves the delivery `unknown`, so it is not longer than a note takes.
+/// its turn. A crash within this time leaves the delivery `unknown`, so it is not longer than a
+/// note takes.
 const NOTE_LEAD: Duration = Duration::from_millis(50);
 
 /// The result of sending one message.
@@ -115,8 +116,8 @@ impl Telegram {
     }
 
     /// Carries words by the bots that may speak for their speaker, the best first. A bot that is
-    /// not the speaker's own names the speaker in a first line. The drafts of the speaker's bots
-    /// end before.
+    /// not the speaker's own names the speaker in a first line. The drafts of the speaker's own
+    /// bots are closed before the words are sent.
     async fn carry_words(&self, under_way: Carriage<'_, Room>, words: OutboundWords) -> Outcome {
         let speaker = words.place.is_none().then_some(&words.from);
         let speakers = self.speakers(&under_way.room, speaker);
@@ -136,7 +137,7 @@ impl Telegram {
         self.carry_pieces(under_way, &speakers, pieces, words.reply_to).await
     }
 
-    /// Carries a line of the server itself, through the chat's relay.
+    /// Carries a line of the server itself, by the first bot that can speak in the chat.
     pub(super) async fn carry_line(&self, under_way: Carriage<'_, Room>, line: &str) -> Outcome {
         let speakers = self.speakers(&under_way.room, None);
         let pieces = |_: &Bot, _: &CarryNotes| {
@@ -402,8 +403,8 @@ impl Telegram {
             bot.can_send() && room.with.as_ref().is_none_or(|with| *with == self.agent_of(bot))
         };
         let mut bots: Vec<Arc<Bot>> = self.bots().into_iter().filter(may_speak).collect();
-        // A bot that is known to be outside comes last, also for its own agent. One that was not
-        // heard of since the start may be in the chat.
+        // A bot that is known to be outside comes last, also for its own agent. A bot about which
+        // Telegram has reported nothing since the start is perhaps in the chat.
         bots.sort_by_key(|bot| {
             let is_gone = place.gone.contains(&bot.agent);
             (is_gone, !is_own(&bot.agent), !stands_for_it(bot), !is_here(bot))

@@ -1,5 +1,5 @@
-//! Messages that people edit. New words replace words that no agent took up; otherwise a notice
-//! tells of them.
+//! Messages that people edit. New words replace words that no agent took up. If an agent took them
+//! up, a notice shows the new words.
 
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::slash;
@@ -16,7 +16,8 @@ use crate::receive::{TryAgain, passing};
 impl Telegram {
     /// Takes a message that was edited. Telegram reports the preview of a link as an edit too, and
     /// several bots see the same edit, so an edit without new words does nothing. Edits of commands
-    /// and of unpaired people do nothing either.
+    /// and of unpaired people do nothing either. If an edit shows a pairing code to a group, the
+    /// code is made invalid.
     ///
     /// # Errors
     /// [`TryAgain`] if the words could not be stored now.
@@ -65,8 +66,8 @@ impl Telegram {
         Ok(())
     }
 
-    /// Returns a place, and the talks with one agent in it. A message of the place is in one of
-    /// these.
+    /// Returns a place, and the places of the talks with one agent in it. A message of the place is
+    /// in the conversation of one of these.
     fn talks_in(&self, room: &Room) -> Vec<Room> {
         let mut talks = vec![room.clone()];
         if room.with.is_none() {

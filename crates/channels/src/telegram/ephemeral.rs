@@ -19,7 +19,8 @@ use crate::carriage::Carriage;
 
 impl Telegram {
     /// Sends a card to one member of a group, by the first bot that is an admin there. Returns the
-    /// outcome if the delivery ends or is put off, and `None` also if no bot could send the card.
+    /// outcome if the delivery ends or is put off. Returns `None` if a bot sent the card, and also
+    /// if no bot could send it.
     pub(super) async fn send_ephemeral_card(
         &self,
         under_way: &mut Carriage<'_, Room>,
@@ -77,7 +78,8 @@ impl Telegram {
     }
 
     /// True if a bot can show a person something in a group: the bot is an admin, the person is a
-    /// member, and the server knows such messages. An older server would show them to all.
+    /// member, and the bot's Bot API server knows messages for one person. An older Bot API server
+    /// would show them to all members.
     async fn may_send_ephemeral(&self, bot: &Arc<Bot>, chat: i64, person: i64) -> bool {
         if bot.lacks(Method::DeleteEphemeralMessage) {
             return false;
@@ -88,7 +90,8 @@ impl Telegram {
         {
             return false;
         }
-        // The number 0 is that of no message, so this only tells if the method is known.
+        // The number 0 belongs to no message, so this call deletes nothing. Its answer shows if the
+        // method is known.
         match bot.client.delete_ephemeral(chat, person, 0).await {
             Err(fault) if fault.is_unknown_method() => {
                 bot.note_lacking(Method::DeleteEphemeralMessage);
@@ -99,7 +102,8 @@ impl Telegram {
         }
     }
 
-    /// Deletes a card that an older server showed to the whole group.
+    /// Deletes a card that an older Bot API server showed to the whole group. Notes that this bot
+    /// cannot send such cards.
     async fn take_back(&self, bot: &Bot, chat: i64, id: i64) {
         tracing::error!(bot = bot.agent, chat, "a card for one person was shown to a group");
         bot.note_lacking(Method::DeleteEphemeralMessage);

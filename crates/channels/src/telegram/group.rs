@@ -18,7 +18,11 @@ use crate::inbox::{InboundWords, OpeningChat};
 use crate::receive::{TryAgain, passing};
 
 impl Telegram {
-    /// Takes the news that a bot was added to a chat, removed from it, or got other rights.
+    /// Takes the news that a bot was added to a group, removed from it, or got other rights there.
+    /// If the bot was removed, its agent leaves the group's conversation, unless that conversation
+    /// is bound to another chat too. If the bot is in a bound group, its agent is invited into the
+    /// conversation, as far as the rights of the person permit. If a person who may open groups
+    /// added the bot to an unbound group, the group is opened; otherwise it waits.
     ///
     /// # Errors
     /// [`TryAgain`] if the change could not be stored now.
@@ -46,7 +50,8 @@ impl Telegram {
             });
             return self.inbox.take_out(&chat, &self.agent_of(bot)).await;
         }
-        // People who change privacy mode add the bot again, and nothing else tells of the change.
+        // People who change a bot's privacy mode add the bot again, and Telegram sends no other
+        // update about the change.
         if let Ok(info) = bot.client.get_me().await {
             bot.set_info(info);
         }
@@ -90,8 +95,8 @@ impl Telegram {
         }
     }
 
-    /// Tells in the chat that a bot receives only what is addressed to it, unless the chat was told
-    /// before.
+    /// Sends a line to the chat if a bot receives only what is addressed to it there, unless the
+    /// chat has had such a line.
     async fn tell_if_deaf(&self, bot: &Bot, room: &Room) {
         let place = self.places.get(room.chat).unwrap_or_default();
         let is_deaf = place.bots.get(&bot.agent) == Some(&false);
@@ -180,9 +185,9 @@ impl Telegram {
 
     /// Takes words of a paired person in a chat without a conversation. `/group create` opens the
     /// chat. In a topic of an open group, words of a person who may open groups open the topic. In
-    /// a chat that was dissolved, words for one agent begin a talk with the agent; so they do for a
-    /// person who may open groups if the binding ended in another way. A chat that was never bound
-    /// still waits.
+    /// a chat that was dissolved, words for one agent enter the group's conversation with that
+    /// agent alone (a talk). If the binding ended in another way, only words of a person who may
+    /// open groups do so. A chat that was never bound still waits, and its words are not stored.
     pub(super) async fn receive_unbound(
         &self,
         bot: &Bot,
@@ -257,7 +262,8 @@ impl Telegram {
         by_name.or_else(|| words.to.as_ref().map(ToString::to_string))
     }
 
-    /// Posts words in the conversation of one person and one agent within a group.
+    /// Posts words in the group's conversation with one agent alone (a talk). The first such words
+    /// open it, and words of other paired people enter the same conversation.
     async fn talk_alone(
         &self,
         bot: &Bot,

@@ -144,7 +144,7 @@ impl Telegram {
         }
     }
 
-    /// Returns the bots that can manage others, in the order of the configuration.
+    /// Returns the bots that can manage others, in the order in which they were connected.
     async fn managers(&self) -> Vec<Arc<Bot>> {
         let able: Vec<_> = self.bots().into_iter().filter(|bot| bot.can_send()).collect();
         let manages = |bot: &&Arc<Bot>| bot.info().is_some_and(|info| info.can_manage_bots);
@@ -307,7 +307,8 @@ impl Telegram {
         }
     }
 
-    /// Connects a bot that was added at run time again, if its token was replaced.
+    /// Fetches the token of a bot that was added at run time. If Telegram has replaced the token,
+    /// stores the new one and connects the bot again.
     async fn renew(self: &Arc<Self>, manager: &Bot, bot: &Bot) -> Result<(), TryAgain> {
         let Some(old) = self.managed.kept.all().remove(&bot.agent) else { return Ok(()) };
         match self.token_of(manager, bot.id()).await {

@@ -90,8 +90,8 @@ pub struct Telegram {
 }
 
 impl Telegram {
-    /// Opens the channel, and connects the bots of the configuration and those that were added at
-    /// run time. `folder` keeps the tokens of bots that are added.
+    /// Opens the channel. If it is enabled, connects the bots of the configuration and those that
+    /// were added at run time. `folder` keeps the tokens of bots that are added.
     ///
     /// # Errors
     /// [`HallError`] if the tokens cannot be read, or no HTTP client can be made.
@@ -164,7 +164,7 @@ impl Telegram {
         Client::new(self.http.clone(), &self.settings.base_url, token)
     }
 
-    /// Returns the bots, in the order of the configuration.
+    /// Returns the bots in the order in which they were connected.
     fn bots(&self) -> Vec<Arc<Bot>> {
         self.bots.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -246,8 +246,8 @@ impl Telegram {
         }
     }
 
-    /// Returns the agent that answers for a bot: the agent of the bot's name if the registry has
-    /// it, or else the default agent if there is one.
+    /// Returns the agent that answers for a bot: the bot's own agent if the registry has it, or
+    /// else the default agent. Without a default agent, returns the bot's own agent in any case.
     fn agent_of(&self, bot: &Bot) -> String {
         let is_known = self.inbox.hall().registry().get(&bot.agent).is_some();
         match &self.settings.default_agent {
@@ -279,7 +279,8 @@ impl Telegram {
         self.bots().iter().filter_map(|bot| bot.username()).collect()
     }
 
-    /// Answers at once in the chat of a message. The line is not sent again if it does not arrive.
+    /// Answers in the chat of a message, without the outbox: if the line does not arrive, it is not
+    /// sent again.
     async fn say(&self, bot: &Bot, room: &Room, line: &str, reply_to: Option<i64>) {
         for (number, part) in text::plain(line, None, text::TEXT_UNITS_MAX).into_iter().enumerate()
         {
@@ -326,7 +327,7 @@ impl Telegram {
     }
 
     /// Returns the line that names bots which receive only what is addressed to them; `None` if
-    /// none of them has a name. Notes that the chat is told of them.
+    /// none of them has a name. Notes that the chat gets a line about them.
     fn deaf_line(&self, room: &Room, bots: &[Arc<Bot>]) -> Option<String> {
         let names: Vec<String> =
             bots.iter().filter_map(|bot| Some(format!("@{}", bot.username()?))).collect();

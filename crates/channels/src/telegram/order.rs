@@ -1,4 +1,4 @@
-//! The order of a group's messages, if several bots hear different parts of it.
+//! The order of a group's messages, if several bots receive different parts of them.
 //!
 //! In privacy mode each message reaches one bot alone, so two messages can arrive by two
 //! connections in the wrong order. The ids of messages in a supergroup rise. So a message waits a
@@ -42,7 +42,8 @@ impl MessageOrder {
     }
 
     /// Waits until a message may be taken: no older message is under way, and missing older ones
-    /// had a moment to arrive. A message that is not newer than the newest one does not wait.
+    /// had [`WAIT`] to arrive. A message that is not newer than the newest taken message does not
+    /// wait.
     pub(super) async fn wait(&self, chat: i64, message: i64) -> OrderTicket<'_> {
         self.lanes().entry(chat).or_default().under_way.insert(message);
         let ticket = OrderTicket { order: self, chat, message };
@@ -72,7 +73,7 @@ impl MessageOrder {
 
     /// True if a message may be taken now: it is the oldest that is under way, and either it
     /// follows the newest taken message directly or it has waited for its full time. A message that
-    /// is not newer than the newest one is never held back.
+    /// is not newer than the newest taken message never waits.
     fn is_next(&self, chat: i64, message: i64, has_waited: bool) -> bool {
         let lanes = self.lanes();
         let Some(lane) = lanes.get(&chat) else { return true };

@@ -3,8 +3,8 @@
 //!
 //! One bot of this server sees the messages of another one only if Telegram lets bots hear bots.
 //! Such a message can arrive before Telegram's answer to this server's own call. So it is judged a
-//! few seconds later. It does not count as foreign while a call of the bot is under way or near a
-//! call in doubt.
+//! few seconds later. The message does not count as foreign while a call of the bot is under way,
+//! or if the result of a call at about that time is not known.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -58,7 +58,7 @@ impl SentMessages {
     /// Makes a call that sends a message, and remembers the message.
     ///
     /// # Errors
-    /// Those of the call.
+    /// The errors of the call.
     pub async fn note(
         &self,
         chat: i64,
@@ -90,8 +90,8 @@ impl SentMessages {
         }
     }
 
-    /// Returns true if a message is not one of this server, and false if it is or may be one;
-    /// `None` if that cannot be said yet. `seen` is the time at which the message was seen.
+    /// Returns true if this server did not send a message, and false if it did or perhaps did.
+    /// `None` if this is not known yet. `seen` is the time at which the message was seen.
     fn is_foreign(&self, chat: i64, message: i64, seen: Instant, now: Instant) -> Option<bool> {
         let sent = self.lock();
         let may_be_ours = sent.doubted_at.is_some_and(|at| at + 2 * JUDGED_AFTER > seen);
@@ -149,7 +149,8 @@ impl Telegram {
         }
     }
 
-    /// Stops each bot under whose identity another program speaks. Another bot says so in the chat.
+    /// Stops each bot under whose identity another program speaks. Another bot of this server, if
+    /// there is one, reports that in the chat.
     pub(super) async fn judge_suspects(&self) {
         let now = Instant::now();
         let all = std::mem::take(&mut *self.suspects.lock());

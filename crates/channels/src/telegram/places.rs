@@ -1,5 +1,5 @@
-//! The chats in which the bots are, as far as updates told. This is only in memory. After a restart
-//! it is learned again.
+//! The chats in which the bots are, as far as Telegram's updates and answers show them. The list is
+//! only in memory. After a restart it is collected again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,8 @@ pub struct Place {
     pub bots: BTreeMap<String, bool>,
     /// The agents whose bots are known to be outside: removed, or refused there.
     pub gone: BTreeSet<String>,
-    /// The agents of the bots of which the chat was told that they do not receive all messages.
+    /// The agents whose bots do not receive all messages, if a line in the chat has already said
+    /// so.
     pub told_deaf: BTreeSet<String>,
     /// Time at which the chat began to wait for a person who opens it.
     pub waiting_since: Option<Instant>,
@@ -33,8 +34,8 @@ impl Place {
         self.bots.contains_key(agent) || self.gone.contains(agent)
     }
 
-    /// True if several bots hear the chat and one of them only parts of it, so that its messages
-    /// may arrive in another order.
+    /// True if several bots are in the chat and at least one of them does not receive all messages,
+    /// so that the messages can arrive in a wrong order.
     pub fn is_heard_in_parts(&self) -> bool {
         self.bots.len() > 1 && self.bots.values().any(|hears| !hears)
     }

@@ -23,8 +23,9 @@ const POLL: Duration = Duration::from_secs(50);
 const NAMES_MAX: Duration = Duration::from_secs(10);
 /// First and longest pause after a failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
-/// Time of refusals after which another receiver of the same bot is told of, and time without a
-/// refusal after which the bot counts as hearing again.
+/// If Telegram has refused a bot's polls for this time because another program receives for the
+/// bot, the bot is shown as doubled. After this time without such a refusal it counts as hearing
+/// again.
 const DOUBLED_AFTER: Millis = Millis::from_secs(120);
 /// Number of times that an update is tried after an unknown failure. A full disk or a busy server
 /// do not count.
@@ -59,7 +60,7 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
             }
         }
         drop(open);
-        // The first answer comes at once, so that people soon see if the bot hears.
+        // The first request does not wait for updates, so that people soon see if the bot hears.
         let is_first = bot.state() == BotState::Starting;
         let wait = if is_first { Duration::ZERO } else { POLL };
         let received = bot.client.get_updates(offset, wait).await;
@@ -84,7 +85,7 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
 
 impl Telegram {
     /// Asks Telegram for the facts about the bot, ends the use of a webhook, and sets the bot's
-    /// commands.
+    /// commands. Begins to look, in a task of its own, in which groups the bot is.
     async fn greet(self: &Arc<Self>, bot: &Arc<Bot>) -> Result<(), CallFault> {
         let info = bot.client.get_me().await?;
         // Updates go to a webhook while one is set, perhaps of an earlier program.
@@ -154,8 +155,8 @@ impl Telegram {
         }
     }
 
-    /// Sets the state of a bot after a poll that failed. Another receiver is told of only after its
-    /// refusals have lasted for [`DOUBLED_AFTER`].
+    /// Sets the state of a bot after a poll that failed. The bot is shown as doubled only after
+    /// refusals because of another receiver have lasted for [`DOUBLED_AFTER`].
     fn note_fault(&self, bot: &Bot, fault: &CallFault) {
         let state = bot.state();
         let now = self.inbox.hall().now();

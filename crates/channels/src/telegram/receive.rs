@@ -33,7 +33,8 @@ impl Telegram {
     ) -> Result<(), TryAgain> {
         match update.kind {
             UpdateKind::Message(message) if message.service => {
-                // A service message of a private chat, such as that of a new bot, opens nothing.
+                // A service message of a private chat, such as the one about a new managed bot,
+                // opens nothing.
                 if message.chat.kind != ChatKind::Private {
                     self.note_place(bot, &message);
                 }
@@ -56,8 +57,8 @@ impl Telegram {
         }
     }
 
-    /// Takes a new message. In a supergroup that its bots hear only in parts, it waits for older
-    /// messages.
+    /// Takes a new message. If several bots are in a supergroup and one of them does not receive
+    /// all messages, the message waits for older ones.
     async fn receive_message(&self, bot: &Bot, message: Message) -> Result<(), TryAgain> {
         if self.void_code(bot, &message).await? {
             return Ok(());
@@ -329,7 +330,8 @@ impl Telegram {
         Ok(true)
     }
 
-    /// Pairs the account that sent a code with the person who made it.
+    /// Pairs the account that sent a code with the person who made the code, and answers in the
+    /// chat.
     async fn pair(
         &self,
         bot: &Bot,

@@ -1,8 +1,8 @@
 //! The forms of a text in Telegram: rich messages, or text with entities.
 //!
-//! A text is begun as rich messages if the configuration and the server allow it. If Telegram
-//! refuses one of them, the rest goes as text with entities. The notes of the delivery tell which
-//! messages were rich, so that a crash changes neither the form nor the parts.
+//! A text is begun as rich messages if the configuration and the Bot API server allow it. If
+//! Telegram refuses one of them, the rest goes as text with entities. The notes of the delivery
+//! tell which messages were rich, so that a crash changes neither the form nor the parts.
 
 use moothall_engine::outbox::CarryNotes;
 

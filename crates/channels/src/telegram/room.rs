@@ -1,5 +1,5 @@
-//! The places of Telegram as chats of conversations: a chat, a topic of it, or one person's talk
-//! with one agent in it.
+//! The places of Telegram as chats of conversations: a chat, a topic of it, or the conversation
+//! with one agent alone in it (a talk).
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,8 @@ pub const TELEGRAM: &str = "telegram";
 const LAST_GROUP: i64 = -1_000_000_000_000;
 
 /// A place in Telegram. It is written `-100123`, `-100123:7` for a topic, and `4711@analyst` for
-/// the talk of one person with one agent.
+/// the conversation with one agent alone (a talk): in a private chat, or in a group that was
+/// dissolved.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Room {
     /// The id of the chat.

@@ -1,5 +1,5 @@
-//! The bots in a bound group, and the messages that they hear there. Telegram is asked if no update
-//! told of them: after a start, and before the first line of a chat.
+//! The bots that are in a bound group, and if each bot receives all messages there. If no update
+//! has shown it, the server asks Telegram: after a start, and before the first line of a chat.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use super::room::Room;
 use super::update::MemberStatus;
 
 impl Telegram {
-    /// Asks Telegram, after a start, in which bound groups a bot is. If an update tells of the bot
-    /// meanwhile, the update counts, because it is newer.
+    /// Asks Telegram, after a start, in which bound groups a bot is. If an update about the bot in
+    /// a group arrives meanwhile, the update counts, because it is newer.
     pub(super) async fn look_around(&self, bot: &Bot) {
         let bound = match self.inbox.hall().bound_chats().await {
             Ok(bound) => bound,
@@ -23,8 +23,9 @@ impl Telegram {
         let rooms = bound.iter().filter_map(|(chat, _)| Room::of(chat)).filter(Room::is_group);
         let groups: BTreeSet<i64> = rooms.map(|room| room.chat).collect();
         for group in groups {
-            // If Telegram does not answer now, updates tell it later. A refusal is for this group
-            // alone; without an answer the other groups would only take time.
+            // A refusal concerns this group alone, so the next group is asked. If Telegram does not
+            // answer or demands a pause, the remaining groups are not asked. Later updates show the
+            // bot there.
             if let Err(fault) = self.look_into(bot, group).await {
                 tracing::debug!(bot = bot.agent, group, %fault, "a group could not be looked at");
                 if !matches!(fault, CallFault::Refused { retry_after: None, .. }) {
@@ -43,10 +44,11 @@ impl Telegram {
         }
     }
 
-    /// Asks Telegram if a bot is in a group, unless that is known. Notes the answer.
+    /// Asks Telegram if a bot is in a group, unless that is known. Notes the answer, unless it is a
+    /// status that this version does not know.
     ///
     /// # Errors
-    /// [`CallFault`] if Telegram gave no answer that tells it.
+    /// [`CallFault`] if the call failed for another reason than that the bot is not in the group.
     pub(super) async fn look_into(&self, bot: &Bot, chat: i64) -> Result<(), CallFault> {
         if self.places.get(chat).is_some_and(|place| place.knows(&bot.agent)) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The state of the channel for surfaces: the bound chats of the log, and other chats that updates
-//! told of.
+//! The state of the channel for surfaces: the bound chats of the log, and other chats that
+//! Telegram's updates have named.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,8 @@ impl Telegram {
         for (id, place) in self.places.all() {
             let Some(chat) = Room::new(id, None).to_chat() else { continue };
             let is_bound = bound.iter().any(|(other, _)| *other == chat);
-            // If only a topic or a talk of it is bound, the chat itself waits for nothing.
+            // A chat of which only a topic or a private talk is bound gets no row of its own,
+            // unless it waits for a person who opens it.
             let is_part = |(other, _): &(Chat, _)| {
                 Room::of(other).is_some_and(|room| self.places.moved_to(room.chat) == id)
             };
@@ -67,7 +68,8 @@ impl Telegram {
         let state = if is_away || !is_paired { ChatState::Away } else { ChatState::Bound };
         let mut place = known.unwrap_or_default();
         if let Some(agent) = with.filter(|_| !is_away) {
-            // All words of a talk with one agent are addressed to it, so its bot hears them.
+            // All words of a talk with one agent are addressed to that agent, so its bot receives
+            // them.
             place.bots = [(agent, true)].into();
         }
         let status = self.chat_status(chat, Some(stream), state, place);
@@ -77,7 +79,8 @@ impl Telegram {
         }
     }
 
-    /// True if no bot is in a chat. A bot may be in it if updates told nothing of that bot.
+    /// True if each bot of this server is known to be outside a chat. If Telegram has reported
+    /// nothing about a bot there, the bot counts as inside.
     fn is_left(&self, place: &Place) -> bool {
         place.bots.is_empty() && self.bots().iter().all(|bot| place.gone.contains(&bot.agent))
     }

@@ -37,8 +37,8 @@ impl Telegram {
     }
 
     /// Takes words of an unknown author in a chat. They are dropped unless the chat is bound and
-    /// the rule is to observe. Words that are observed are stored, but wake no agent and command
-    /// nothing.
+    /// the rule is to observe. Observed words are stored, but wake no agent and command nothing.
+    /// Messages without text, and those of anonymous admins and channels, are dropped in any case.
     ///
     /// # Errors
     /// [`TryAgain`] if the words could not be stored now.

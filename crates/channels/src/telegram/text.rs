@@ -1,7 +1,8 @@
 //! Texts for Telegram: Markdown as plain text with entities, in parts of the permitted length.
 //!
 //! Telegram counts in UTF-16 code units. It trims texts and entities, and drops entities that are
-//! nested in a way that it does not know; these functions return the rest.
+//! nested in a way that it does not know. These functions return texts and entities that Telegram
+//! does not change.
 //!
 //! ```
 //! use moothall_channels::telegram::text::{EntityKind, TEXT_UNITS_MAX, parts};
@@ -33,7 +34,8 @@ use styled::{Span, Styled};
 pub const TEXT_UNITS_MAX: usize = 4096;
 /// Maximum number of entities of a message. Telegram ignores the others.
 const ENTITIES_MAX: usize = 100;
-/// Length of the longest character, in UTF-16 code units. A smaller limit cannot be kept.
+/// Length of the longest character, in UTF-16 code units. A message with a smaller limit could not
+/// hold such a character.
 const CHAR_UNITS_MAX: usize = 2;
 
 /// A text that is sent as one message.

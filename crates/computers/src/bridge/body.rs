@@ -138,7 +138,7 @@ pub(super) enum Body {
         /// The turn.
         #[serde(flatten)]
         turn: RemoteTurn,
-        /// Its state.
+        /// The state of the turn.
         state: HostedState,
     },
     /// Nothing. The content of the row is gone, but its number has to arrive.
@@ -158,7 +158,7 @@ pub(super) enum BodyError {
 }
 
 impl BodyError {
-    /// Returns the code by which the sender hears of the error.
+    /// Returns the code that reports the error to the sender.
     pub(super) fn code(&self) -> &'static str {
         match self {
             BodyError::Unknown(_) => "unknown_body",

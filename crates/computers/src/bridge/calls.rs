@@ -20,7 +20,7 @@ use crate::invitation::Pair;
 
 /// Most questions to one computer that wait for an answer. Further ones are not asked.
 const OPEN_MAX: usize = 32;
-/// Most questions of others that are answered at once.
+/// Maximum number of questions of other computers that are being answered at the same time.
 pub(super) const ANSWERING_MAX: usize = 8;
 /// Longest wait for an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);

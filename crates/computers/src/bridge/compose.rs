@@ -124,7 +124,8 @@ impl Composer<'_> {
         })
     }
 
-    /// Names the computer of an address: outside of this computer, none is "here".
+    /// Writes this computer's id into an address without a computer. Only on this computer does
+    /// such an address mean this computer.
     fn name_computer(&self, address: &mut Address) {
         if address.computer.is_empty() {
             self.own.clone_into(&mut address.computer);
@@ -151,8 +152,8 @@ impl Composer<'_> {
         }
     }
 
-    /// Returns the body that tells that a session here began a turn of the receiver. It is empty if
-    /// the event that asked for the turn is gone.
+    /// Returns the body that reports that a session here began a turn of the receiver. It is empty
+    /// if the event that asked for the turn is gone.
     async fn begun(
         &self,
         stream: &StreamId,
@@ -166,13 +167,13 @@ impl Composer<'_> {
                 }
                 HostedWords::Answers(_) => Body::Void,
             },
-            // The row about the end of the turn follows, and tells its beginning too.
+            // The row about the end of the turn follows, and shows its beginning too.
             _ => Body::Void,
         })
     }
 
-    /// Returns the body that tells the end of a turn of the receiver: from the event that ended the
-    /// turn and the message that the session said, as far as the log still has them.
+    /// Returns the body that reports the end of a turn of the receiver: from the event that ended
+    /// the turn and the message that the session said, as far as the log still has them.
     async fn ended(
         &self,
         stream: &StreamId,

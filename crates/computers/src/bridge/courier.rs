@@ -18,8 +18,8 @@ use super::outgoing::RowStep;
 use super::run::PostLink;
 use crate::channel::WINDOW_ROWS;
 
-/// Time after which the rows of a computer that is away are tried again. It is tried at once when
-/// the computer comes back.
+/// Time after which the rows of a computer that is away are tried again. When the computer comes
+/// back, they are tried immediately.
 const AWAY: Duration = Duration::from_secs(60);
 
 /// Carries rows to all computers.
@@ -79,7 +79,7 @@ impl DeliveryHandler for PostCourier {
                     }
                 }
                 RowStep::Wait(changed) => {
-                    // The post may end meanwhile, so it is not held.
+                    // The post can end during the wait, so the wait holds no reference to it.
                     drop((link, hall));
                     // The channel closes if the pair ends, which the next step sees.
                     let _ = changed.await;

@@ -47,7 +47,7 @@ impl PostLink {
         let target = Target::Computer(kernel_id(id));
         let oldest = store.outbox.pending_deliveries(&target, 0, 1).await?;
         let first = oldest.first().and_then(|row| row.number).unwrap_or(last + 1);
-        // The log may not have noted yet that a row was taken, but that row is not sent any more.
+        // Perhaps the log has not noted yet that a row was taken. That row is not sent any more.
         let first = first.max(self.outgoing.taken(id) + 1);
         Ok(SendingHead { log: self.log, first, last })
     }
@@ -127,7 +127,7 @@ impl PostLink {
         Ok(taken.err().map(|_| FOREIGN_CURE))
     }
 
-    /// Lets the outbox carry the rows that are owed to computers, at once.
+    /// Lets the outbox carry the rows that are owed to computers, without a further wait.
     pub(super) async fn serve_rows(&self) {
         let Some(hall) = self.hall.weak().enter() else { return };
         let courier: Arc<dyn DeliveryHandler> = Arc::new(PostCourier(self.own.clone()));

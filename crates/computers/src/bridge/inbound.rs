@@ -1,6 +1,7 @@
 //! The request that a row of another computer makes to a stream of this one.
 //!
-//! Every row is decided or refused at once, because a row that waits would hold up all later ones.
+//! Every row is decided or refused when it is taken, because a row that waits would hold up all
+//! later ones.
 
 use moothall_engine::access::RemoteCaller;
 use moothall_engine::computers::{RefusedRow, RemoteMessage, RemoteWait};
@@ -66,7 +67,8 @@ impl RowReader<'_> {
             Ok(Body::Void) => TakenRow::without_effect(taking).into(),
             Ok(Body::Say(message)) => self.message(taking, &message),
             Ok(Body::Finished(wait)) => {
-                // Without its wait, another computer could say this as often as it likes.
+                // The message is posted only if the session here waits for it. Otherwise another
+                // computer could cause it as often as it likes.
                 let taking = taking.without_refusal();
                 let name = self.word(&wait);
                 let text = format!(
@@ -164,8 +166,8 @@ impl RowReader<'_> {
         }
     }
 
-    /// Returns the request to tell a session here something about a session of the caller, and to
-    /// end its wait for that session; `None` if the session here does not wait for it, or has
+    /// Returns the request to post a text about a session of the caller to a session here, and to
+    /// end the wait of the session here; `None` if the session here does not wait for it, or has
     /// ended.
     async fn told(
         &self,

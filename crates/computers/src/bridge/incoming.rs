@@ -83,8 +83,8 @@ impl IncomingPosts {
     }
 
     /// Takes a row that arrived as this entry of the post. Returns true if the entry can be
-    /// deleted: the row arrived before, is too far ahead, or belongs to another channel than the
-    /// present one of its sender.
+    /// deleted: the row arrived before, is too far ahead, does not fit into memory, or belongs to
+    /// another channel than the present one of its sender.
     pub(super) fn receive(&self, key: ChannelKey, row: Row, post: PostId) -> bool {
         let mut pairs = lock(&self.pairs);
         let known = pairs.get_mut(&key.sender).filter(|rows| rows.channel.key() == key);
@@ -128,7 +128,7 @@ impl IncomingPosts {
         lock(&self.pairs).get_mut(&to)?.channel.acknowledgement()
     }
 
-    /// Returns the number of rows that a sender owes, as far as it has said.
+    /// Returns the number of rows that a sender owes, as far as its introductions and rows show.
     pub(super) fn owed_by(&self, sender: ComputerId) -> Option<u64> {
         let pairs = lock(&self.pairs);
         let rows = pairs.get(&sender)?;

@@ -203,8 +203,8 @@ impl Directory {
     }
 
     /// Runs the tasks of the post if there is a pair and the computers are on, and ends them
-    /// otherwise. Tasks that run already are only told that the pairs changed. If this computer's
-    /// name or Redis changed, new tasks replace them.
+    /// otherwise. Tasks that run already are only woken, so that they read the changed pairs. If
+    /// this computer's name or Redis changed, new tasks replace them.
     async fn run(&self) -> Result<(), ComputerError> {
         let Some(pairs) = self.noted_book().await? else {
             self.end_tasks().await;
@@ -243,8 +243,8 @@ impl Directory {
         forgotten.map(drop).map_err(not_kept)
     }
 
-    /// Ends what sessions here do with a computer that is forgotten. The turns that were offered to
-    /// it end, and the living sessions here leave its conversations.
+    /// Ends the common work of sessions here with a computer that is forgotten. The turns that were
+    /// offered to it end, and the living sessions here leave its conversations.
     async fn part_sessions(&self, id: ComputerId) {
         let Some(hall) = self.hall.weak().enter() else { return };
         let computer = kernel_id(id);

@@ -52,7 +52,7 @@ struct OutgoingRows {
 pub(super) struct ReceiverHello {
     /// The channel to it.
     pub(super) key: ChannelKey,
-    /// Its boot.
+    /// The boot of the receiver.
     pub(super) boot: BootId,
     /// The number of the newest row that it has taken.
     pub(super) taken: u64,
@@ -311,7 +311,8 @@ impl OutgoingPosts {
         })
     }
 
-    /// Returns the number of the newest row that a receiver has taken, as far as it has said.
+    /// Returns the number of the newest row that a receiver has taken, as far as its
+    /// acknowledgements and introductions show.
     pub(super) fn taken(&self, by: ComputerId) -> u64 {
         lock(&self.pairs).get(&by).map_or(0, |rows| rows.taken)
     }

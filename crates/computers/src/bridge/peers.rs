@@ -101,7 +101,7 @@ impl Peers {
             clock_ahead: hello.clock_ms.saturating_sub(now.millis()),
         });
         (peer.seen_at, peer.fault) = (Some(now), None);
-        // Its lease is read only at the next renewal.
+        // The lease of that boot is read only at the next renewal.
         if peer.there.is_none_or(|(there, _)| there != boot) {
             peer.there = Some((boot, clock));
         }

@@ -24,7 +24,7 @@ impl PostRefusals {
     /// Notes the outcome of a use.
     pub(super) fn note<T>(&self, of: PostUse, outcome: &Result<T, PostError>) {
         match outcome {
-            // A ping tells by itself if the Redis is away.
+            // The status pings the Redis, and so shows by itself that the Redis is away.
             Ok(_) | Err(PostError::Away(_)) => lock(&self.0).remove(&of),
             // A renewal finds the memory full too, and shows within seconds if there is room again.
             // Entries are put only now and then, so their error would be shown for too long.

@@ -1,5 +1,5 @@
-//! The tasks of the post: one renews the place of this computer, one reads its entries, one puts
-//! rows and one takes them.
+//! The tasks of the post: one renews the lease of this computer, one reads its entries, one puts
+//! rows for others into the post, and one takes rows of others.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ pub(super) struct PostLink {
     pub(super) outgoing: OutgoingPosts,
     pub(super) incoming: IncomingPosts,
     pub(super) calls: OpenCalls,
-    /// Bounds the questions of others that are answered at once.
+    /// Bounds the questions of other computers that are being answered at the same time.
     pub(super) answering: Arc<Semaphore>,
     /// Wakes the task that renews, because a pair was added.
     wake: Notify,
@@ -130,7 +130,7 @@ impl PostTasks {
         self.link.refusals.current()
     }
 
-    /// Renews the lease at once. The answer names the computers that are there.
+    /// Lets the task renew the lease now. The answer names the computers that are there.
     pub(super) fn wake(&self) {
         self.link.wake.notify_one();
     }
@@ -251,7 +251,7 @@ impl PostLink {
     /// boots that have not introduced themselves.
     async fn note_leases(&self, answer: &LeaseAnswer, began: Instant) {
         let own = self.sealer.boot();
-        // After a crash, the lease of the former boot stands for a while.
+        // After a crash, the former boot can still hold the lease for up to [`LEASE`].
         let is_rival = answer.rival.is_some_and(|rival| rival != own);
         let is_other = answer.holder != own && clock().duration_since(began) > LEASE;
         let is_doubled = is_rival || is_other;
@@ -292,8 +292,9 @@ impl PostLink {
         }
     }
 
-    /// Takes an entry. Returns false if it stays in the post: it has a row that the log does not
-    /// have yet. An entry that cannot be read or opened is dropped.
+    /// Takes an entry. Returns false if it stays in the post: it has a row that waits here until
+    /// the log has it, or whose mark could not be read. An entry that cannot be read or opened is
+    /// dropped.
     async fn take(&self, posted: &PostEntry) -> bool {
         let entry = match Entry::decode(&posted.bytes) {
             Ok(entry) => entry,
@@ -389,8 +390,9 @@ impl PostLink {
         store.ok_or_else(|| LogError::Failed("the hall is closed".into()))
     }
 
-    /// Notes an entry of a newer version. Such an entry may have its sender at another place, so
-    /// each computer that has not introduced itself gets the advice about a newer version.
+    /// Notes an entry of a newer version. Its sender cannot be read, because a newer version may
+    /// write it at another place. So each computer that has not introduced itself gets the advice
+    /// about a newer version.
     fn note_newer(&self) {
         for pair in self.pairs.all() {
             if self.peers.is_unknown(pair.id) {

@@ -11,8 +11,8 @@ use super::outgoing::SentRow;
 use super::run::{PostLink, clock};
 use crate::frame::Frame;
 
-/// Number of rows that are put at once. The answers of a distant server are not waited for one
-/// after the other.
+/// Number of rows that are being put at the same time, so that the task does not wait for each
+/// answer of a distant server.
 const PUTS_AT_ONCE: usize = 32;
 
 /// Puts the rows of all pairs into the post, for as long as the task runs.
@@ -41,8 +41,8 @@ async fn wait(link: &PostLink, due: Option<Instant>) {
     }
 }
 
-/// Puts one row. After a failure no row is put for this computer until the next renewal of the
-/// lease succeeds, or the post is connected again.
+/// Puts one row. After a failure no row is put for the receiver until the next renewal of the lease
+/// succeeds, or the post is connected again.
 async fn put(link: &PostLink, row: SentRow) {
     let SentRow { to, number, body } = row;
     let Some(pair) = link.pairs.get(to) else { return };

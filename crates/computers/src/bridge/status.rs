@@ -22,7 +22,7 @@ use crate::redis_post::{PostHealth, RedisPost};
 const HEALTH_WITHIN: Duration = Duration::from_secs(4);
 
 impl Directory {
-    /// Returns all states. The post is asked for its own, unless the computers are off.
+    /// Returns all states. Asks the Redis for the state of the post, unless the computers are off.
     pub(super) async fn status(&self) -> ComputersStatus {
         let Some(pairs) = self.book() else { return ComputersStatus::default() };
         let mut others = self.other_statuses(&pairs).await;

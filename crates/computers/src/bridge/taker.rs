@@ -68,8 +68,9 @@ pub(super) fn log_of_channel(channel: &PostChannel, pair: &PairKey) -> Option<Lo
 }
 
 impl PostLink {
-    /// Takes the next rows of a pair into the log, and acknowledges those that the log has. The
-    /// waits that belong to the rows begin before that step, and end after it.
+    /// Takes the next rows of a pair into the log, and acknowledges those that the log has. A wait
+    /// that a row begins is stored before the log takes the rows. A wait that a row ends is deleted
+    /// after that.
     async fn take_ready(&self, pair: &Pair) -> TakeOutcome {
         // Two servers with one id read the same entries, and each would take a part of them.
         if self.peers.is_doubled() {
@@ -121,7 +122,7 @@ impl PostLink {
         }
     }
 
-    /// Deletes the entries of rows that are in the log, and tells the sender.
+    /// Deletes the entries of rows that are in the log, and acknowledges the rows to their sender.
     async fn acknowledge(&self, pair: &Pair, key: ChannelKey, through: u64) {
         let entries = self.incoming.committed(key, through);
         if let Err(error) = self.post.done(&entries).await {

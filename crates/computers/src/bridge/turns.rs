@@ -350,7 +350,8 @@ impl RowReader<'_> {
             turn.is_some_and(|turn| turn.permissions().any(|open| *open == wanted))
         });
         if is_asked.await? != Some(true) {
-            // It was answered here, or its turn is over. The caller hears of both by other rows.
+            // The question was answered here, or its turn is over. Other rows report both cases to
+            // the caller.
             return Ok(TakenRow::without_effect(taking.without_refusal()));
         }
         let by = Actor::human(self.caller.name_of(ParticipantId::USER));

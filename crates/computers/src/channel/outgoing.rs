@@ -16,7 +16,7 @@ use crate::id::{BootId, LogId};
 #[derive(Debug)]
 pub struct OutgoingChannel {
     key: ChannelKey,
-    /// Number of the oldest row that is kept.
+    /// Number of the oldest row that is not acknowledged, or of the next row if there is none.
     first: u64,
     rows: VecDeque<Arc<[u8]>>,
     /// Number of the next row to send. The rows before it are on their way.
@@ -40,10 +40,10 @@ pub struct RowError(usize);
 /// The reason for which an acknowledgement is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AcknowledgeError {
-    /// It is about a channel of another log: of one before a restore.
+    /// The acknowledgement is about a channel of another log, such as the one before a restore.
     #[error("the acknowledgement is about log {0}, which is another channel")]
     OtherLog(LogId),
-    /// It is about a row that does not exist.
+    /// The acknowledgement is about a row that does not exist.
     #[error("row {number} is acknowledged, but the newest row is {last}")]
     NoSuchRow {
         /// Number in the acknowledgement.
@@ -87,7 +87,7 @@ impl OutgoingChannel {
         self.key
     }
 
-    /// Returns the numbers of the rows that are kept, for a
+    /// Returns the numbers of the rows that are not acknowledged, for a
     /// [`Hello`](crate::frame::Hello).
     pub fn head(&self) -> SendingHead {
         SendingHead { log: self.key.log, first: self.first, last: self.end() - 1 }

@@ -56,6 +56,7 @@ impl RedisAddress {
         let certificates = TlsCertificates { client_tls: None, root_cert: Some(pem.clone()) };
         let client =
             Client::build_with_tls(info, certificates).map_err(|error| unfit(error.to_string()))?;
+        // The client takes a file without certificates as an empty list, and would trust no server.
         if !pem.windows(11).any(|words| words == b"CERTIFICATE") {
             return Err(unfit("there is not a certificate in it".into()));
         }

@@ -8,7 +8,7 @@ use redis::{ErrorKind, RedisError, ServerErrorKind};
 
 use crate::post::PostError;
 
-/// Returns the post's error for one of the client. `secret` is cut out of its text: an old server
+/// Returns the post's error for one of the client. `secret` is cut out of its text: an old Redis
 /// repeats a command that it does not know, with the password in it.
 pub(super) fn post_error(error: &RedisError, secret: Option<&str>) -> PostError {
     let mut text = error.to_string();

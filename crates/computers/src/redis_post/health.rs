@@ -11,11 +11,11 @@ pub struct PostHealth {
     pub ping: Duration,
     /// Milliseconds by which its clock is ahead of the own clock. It is shown, never judged.
     pub clock_ahead_ms: Option<i64>,
-    /// Its version.
+    /// Version of the Redis.
     pub version: Option<String>,
-    /// Its `maxmemory-policy`.
+    /// The `maxmemory-policy` of the Redis.
     pub eviction: Option<String>,
-    /// Its `maxmemory` in bytes; 0 is without a limit.
+    /// The `maxmemory` of the Redis in bytes; 0 is without a limit.
     pub memory_max: Option<u64>,
     /// True if it writes every command into a file.
     pub append_only: Option<bool>,
@@ -24,9 +24,9 @@ pub struct PostHealth {
 }
 
 impl PostHealth {
-    /// True if the server may delete unread streams without an error when its memory is used up.
-    /// The senders still have the rows, but would put them into a server that loses them again.
-    /// False if the user may not read the policy.
+    /// True if the Redis can delete unread streams without an error when its memory is used up. The
+    /// senders still have the rows, but would put them into a Redis that loses them again. False if
+    /// the user may not read the policy.
     pub fn evicts(&self) -> bool {
         let evicts = self.eviction.as_deref().is_some_and(|policy| policy != "noeviction");
         evicts && self.memory_max != Some(0)

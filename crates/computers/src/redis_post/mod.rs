@@ -38,8 +38,8 @@ use crate::post::{PostError, PostId};
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 /// Slowest link that is of use, in bytes a second. An entry that is put has as long as it takes.
 const LINK_SPEED_MIN: usize = 64 * 1024;
-/// Time for which a reader waits at the server. After it the stream is read from its beginning, in
-/// case the server's ids went back.
+/// Time for which a reader waits at the Redis. After it the stream is read from its beginning, in
+/// case the ids of the Redis went back.
 const BLOCK: Duration = Duration::from_secs(10);
 /// Time after which a reader without an answer connects again: its connection may be dead without
 /// having ended. The slowest link brings the longest entry within it, after [`BLOCK`].
@@ -48,7 +48,7 @@ const READ_MAX: Duration = Duration::from_secs(30);
 const BATCH_MAX: usize = 64;
 /// Most entries that one command deletes.
 const DELETE_MAX: usize = 1_000;
-/// Words that wait to be heard; more are lost.
+/// Maximum number of words that wait for [`Post::hear`]. Further ones are lost.
 const WORDS_MAX: usize = 256;
 /// The id before the first of a stream.
 const BEGINNING: &str = "0-0";
@@ -81,8 +81,8 @@ return 0";
 
 /// The post of one computer at a Redis. It connects when it is used, and again after an error.
 ///
-/// It has two connections: a reader that waits at the server, and a writer for everything else,
-/// which also hears the words.
+/// It has two connections: a reader that waits at the Redis, and a writer for everything else,
+/// which also receives the words.
 pub struct RedisPost {
     own: ComputerId,
     address: RedisAddress,
@@ -120,10 +120,12 @@ impl RedisPost {
         address: RedisAddress,
         ca: Option<&Path>,
     ) -> Result<Self, PostError> {
-        // Another part of the program may have chosen already; it chose the same.
+        // Another part of the program may have installed a TLS provider already. It is the same
+        // one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let info = address.info()?;
-        // A connection that is subscribed has other commands only in version 3.
+        // Only in version 3 of the protocol can a connection with a subscription run other
+        // commands.
         let pushed = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
         let plain = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
         let reading = address.client(info.clone().set_redis_settings(plain), ca)?;
@@ -134,7 +136,7 @@ impl RedisPost {
         Ok(Self { own, address, reading, writing, reader, batch, writer, pushes, words })
     }
 
-    /// Reads the facts from which a doctor judges the server.
+    /// Reads the facts from which a doctor judges the Redis.
     ///
     /// # Errors
     /// [`PostError`] if it cannot be reached.
@@ -156,7 +158,8 @@ impl RedisPost {
         }
         let pushes = self.pushes.clone();
         let config = config(Some(ANSWER_MAX)).set_push_sender(move |push: PushInfo| {
-            // Words are lost if they are not heard; the connection must not wait for its host.
+            // Words are lost if the host does not wait for them, because the connection must not
+            // wait for the host.
             match pushed(push) {
                 Some(push) => pushes.try_send(push).map_err(drop),
                 None => Ok(()),
@@ -209,7 +212,7 @@ impl RedisPost {
     }
 
     /// Reads the entries after the last one that was read. If `blocks` is true, waits for them at
-    /// the server for up to [`BLOCK`], and returns none if none came.
+    /// the Redis for up to [`BLOCK`], and returns none if none came.
     async fn read(
         &self,
         reader: &mut StreamReader,
@@ -261,7 +264,7 @@ impl Post for RedisPost {
             None => (self.connect_reader().await?, true),
         };
         loop {
-            // A new connection is reported at once, because rows may have to be sent again.
+            // A new connection is reported immediately, because rows may have to be sent again.
             let entries = self.read(&mut reader, !fresh).await?;
             if fresh || !entries.is_empty() {
                 *slot = Some(reader);

@@ -54,7 +54,8 @@ impl Decider<'_> {
         Some(format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until))
     }
 
-    /// Returns the reason if the budgets do not allow a lost turn to run again.
+    /// Returns the reason if the budgets do not allow a lost turn to run again, and announces the
+    /// used-up budget, unless it was announced already.
     pub(crate) fn cannot_rerun(
         &mut self,
         account: &Account,

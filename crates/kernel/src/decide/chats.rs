@@ -46,7 +46,8 @@ impl Decider<'_> {
     }
 
     /// Returns the effect of a post on the earlier message that it replaces. If that message does
-    /// not wait any more, a notice tells people of the new words.
+    /// not wait any more, a notice tells people of the new words. A post that replaces another
+    /// speaker's message is dropped.
     pub(super) fn edited(&mut self, post: &Post) -> Edit {
         let Some(earlier) = &post.replaces else { return Edit::None };
         let by = &post.by.id;

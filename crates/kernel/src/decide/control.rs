@@ -165,8 +165,8 @@ impl Decider<'_> {
     }
 
     /// Returns the changes of a resume. Only proof lifts a guard or ends the pause of a proven
-    /// person. Without proof a resume ends the pause alone, so a guard that trips at the same
-    /// moment keeps holding.
+    /// person. Without proof, a resume is rejected while a guard holds. Otherwise it ends the pause
+    /// alone, so a guard that trips at the same moment keeps holding.
     fn resumed(&self, by: &Actor) -> Result<Vec<Change>, Rejection> {
         if by.proven {
             return Ok(vec![Change::GuardLifted, Change::Paused { on: false }]);

@@ -1,4 +1,4 @@
-//! The ends of several open turns at once.
+//! The ends of several open turns in one decision.
 
 use crate::decide::Decider;
 use crate::model::event::{Fault, Outcome, Usage};

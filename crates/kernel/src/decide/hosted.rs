@@ -204,8 +204,8 @@ fn checked_conversation(joined: JoinedConversation) -> Result<JoinedConversation
     Ok(JoinedConversation { title, members, ..joined })
 }
 
-/// Rejects an offer that could not be typed as it stands: the places of the members' words are
-/// those of exactly these bytes.
+/// Rejects an offer whose prompt could not be typed unchanged. A changed prompt would not fit the
+/// byte ranges of the members' words.
 fn check_offer(hosted: &HostedTurn, text: &str) -> Result<(), Rejection> {
     let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_hosted", message));
     if !names::is_computer(&hosted.label) {

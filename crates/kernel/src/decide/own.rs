@@ -130,7 +130,8 @@ impl Decider<'_> {
         Rejection { wait: Some(wait), ..rejection }
     }
 
-    /// Classifies an agent's own words: they are an exchange if they concern another agent.
+    /// Classifies an agent's own words. They are an exchange if they concern another agent, if they
+    /// repeat another speaker's words, or if the policy passes them on to another agent.
     pub(super) fn own_words(&self, post: &Post, named: &Mentions) -> OwnWords {
         let by = &post.by.id;
         let near =

@@ -92,7 +92,8 @@ impl Floor {
         }
     }
 
-    /// Reopens the round of a late answer, so that agents that have not reacted to its message may.
+    /// Reopens the round of a late answer, so that the agents that have not reacted to its message
+    /// can react.
     pub(crate) fn reopen_round(&mut self, message: Seq, reply: Seq) {
         self.queue.retain(|waiting| waiting.cause.seq != reply);
         let Some(at) = self.earlier.iter().position(|earlier| earlier.round.cause.seq == message)

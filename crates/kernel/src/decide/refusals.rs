@@ -41,7 +41,7 @@ impl Decider<'_> {
                 refused.kept < KEPT_MAX && refused.bytes + bytes <= KEPT_BYTES_MAX && !refused.over
             }
             None => {
-                // An entry whose hour has ended still has its place.
+                // An entry whose hour has ended still exists, so its participant adds no entry.
                 self.state.refused.0.len() < PARTICIPANTS_MAX
                     || self.state.refused.0.contains_key(by)
             }

@@ -331,8 +331,9 @@ impl Decider<'_> {
         self.tell_asker(asker, &Cause { from: asker.clone(), ..cause });
     }
 
-    /// Grants the asker a turn at once. If a guard holds, the asker reads the outcome in its next
-    /// turn. Does nothing in an archived conversation, or under a policy that tells no outcomes.
+    /// Grants the asker of a settled request a turn about the outcome, outside of a round. If a
+    /// guard holds, the asker reads the outcome in its next turn. Does nothing in an archived
+    /// conversation, or under a policy that tells no outcomes.
     fn tell_asker(&mut self, asker: &ParticipantId, cause: &Cause) {
         if self.state.archived || !self.state.rules().tells_outcomes {
             return;

@@ -151,7 +151,7 @@ impl Decider<'_> {
             to: post.to,
             fingerprint: fingerprint(&post.body),
             body: post.body,
-            // A participant that may not see the words is not mentioned by them.
+            // A participant that must not see the words is not mentioned by them.
             mentions: named.participants.iter().filter(|id| may_see(id)).cloned().collect(),
             places: places_of(named, may_see),
             depth,
@@ -280,7 +280,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Returns the reason if a participant may not speak, with a code and a message: the
+    /// Returns the reason if a participant must not speak, with a code and a message: the
     /// conversation is archived or paused, or the participant is muted.
     pub(crate) fn silence_of(
         &self,
@@ -389,9 +389,9 @@ impl Decider<'_> {
         self.finish(turn, post, usage);
     }
 
-    /// Finishes a turn with the result of its runtime. Text goes to the trace as late if it is for
-    /// an ended turn or another attempt, or if an older turn of the participant is still open. A
-    /// fault of such a turn changes nothing.
+    /// Finishes a turn with the result of its runtime. Text goes to the trace, as late or as
+    /// stopped, if it is for an ended turn or another attempt, or if an older turn of the
+    /// participant is still open. A fault of such a turn changes nothing.
     pub(crate) fn finished(
         &mut self,
         no: TurnNo,
@@ -505,9 +505,9 @@ impl Decider<'_> {
         if turn.is_hosted() { posted } else { self.with_silence(posted, &named) }
     }
 
-    /// Posts a reply, ends its turn, and applies the policy and a pass in the words: all at once.
-    /// The answer of a hosted turn is only posted, because the conversation that asked decides what
-    /// follows from it.
+    /// Posts a reply, ends its turn, and applies the policy and a pass in the words, in one
+    /// decision. The answer of a hosted turn is only posted, because the conversation that asked
+    /// decides what follows from it.
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);

@@ -48,7 +48,7 @@ impl Task {
     /// task names an agent.
     ///
     /// # Errors
-    /// `not_found`, `task_over` or `not_manager`, in this order.
+    /// `unknown_task`, `task_over` or `not_manager`, in this order.
     pub fn check_manager(&self, by: &ParticipantId) -> Result<(), Rejection> {
         if self.head == Seq(0) {
             return Err(no_task("Task not found"));
@@ -202,7 +202,7 @@ impl TaskDecider<'_> {
 
     /// Accepts the task and opens its first conversation without the agents that left in the
     /// meantime. If the initiator left, the conversation is not opened. If all left, the task
-    /// closes at once.
+    /// closes immediately.
     fn accept(&mut self) {
         self.emit(TaskEvent::Accepted);
         if self.state.admitted.is_empty() {

@@ -259,7 +259,7 @@ impl Decider<'_> {
     }
 
     /// Returns the waiting turn of a participant, which another of its turns may cover, or which
-    /// may cover another. Hosted turns are left out. A planted bug takes hosted turns too.
+    /// may cover another. Hosted turns are left out, except by a planted bug.
     fn next_to_cover(&self, id: &ParticipantId) -> Option<&Turn> {
         let waits = |turn: &&Turn| turn.participant == *id && turn.running.is_none();
         let mut newest_first = self.state.floor.turns.values().rev();
@@ -343,7 +343,7 @@ impl Decider<'_> {
     /// Puts a running turn that a restart lost back to waiting, or fails it if the budgets do not
     /// allow another run. If another turn of its participant waits already, that turn takes over
     /// its causes and obligations. A participant never has two waiting turns, and each cause is
-    /// answered once. Hosted turns stand alone in this too.
+    /// answered once. A hosted turn is not merged with another turn.
     pub(crate) fn requeue_lost(&mut self, no: TurnNo, attempt: u32) {
         let running =
             self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
@@ -407,7 +407,8 @@ impl Decider<'_> {
     }
 
     /// Opens a question of a running turn, which stops the turn's clock; the round moves on. An
-    /// open question is not asked twice. Rejects one that was settled, or is one too many.
+    /// open question is not asked twice. Rejects a question that was settled already, and a
+    /// question beyond [`CARDS_MAX`] of the agent.
     pub(crate) fn ask_permission(
         &mut self,
         permission: PermissionId,
@@ -452,7 +453,7 @@ impl Decider<'_> {
     }
 
     /// Answers a permission with the option that a person's words mean. Only the first answer
-    /// counts. A request that is not allowed by it is settled as refused.
+    /// counts. If the answer does not allow a request, the request is settled as refused.
     pub(crate) fn answer_permission(
         &mut self,
         permission: &PermissionId,
@@ -551,6 +552,7 @@ impl Decider<'_> {
     }
 }
 
+/// Returns the rejection of an answer that does not fit its question.
 fn no_answer(fault: &ChoiceFault) -> Rejection {
     let kind = match fault {
         ChoiceFault::TextTooLong { .. } => Refusal::TooLarge,

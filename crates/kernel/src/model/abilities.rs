@@ -105,7 +105,7 @@ pub struct Abilities {
 pub const SHORTEST_LIMIT: Millis = Millis::from_secs(30);
 
 impl Abilities {
-    /// Abilities of a runtime that answers at once and remembers nothing.
+    /// Abilities of a runtime that answers immediately and remembers nothing.
     pub const PLAIN: Abilities = Abilities {
         takes_turns: true,
         memory: Memory::None,

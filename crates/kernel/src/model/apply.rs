@@ -262,7 +262,7 @@ impl Conversation {
                     self.mark_all_shown();
                 }
                 self.policy = policy.clone();
-                // A lower cap applies at once, but not below the number of named agents.
+                // A lower cap applies immediately, but not below the number of named agents.
                 let named = self.floor.round.as_ref().map_or(0, |round| round.named);
                 self.floor.cap = self.floor.cap.min(policy.max_agent_turns_per_message.max(named));
             }
@@ -468,7 +468,7 @@ impl Conversation {
     }
 
     /// Applies that an agent is not asked: takes it off the lists of the round that the cause
-    /// belongs to. Remembers if the agent may not react in that round, or comes first in a later
+    /// belongs to. Remembers if the agent must not react in that round, or comes first in a later
     /// one.
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();

@@ -63,6 +63,7 @@ impl Chat {
 impl FromStr for Chat {
     type Err = NotAChat;
 
+    /// Reads `channel:room`, with or without [`SCHEME`] before it.
     fn from_str(text: &str) -> Result<Self, NotAChat> {
         let key = text.strip_prefix(SCHEME).unwrap_or(text);
         let (channel, room) = key.split_once(':').ok_or(NotAChat)?;

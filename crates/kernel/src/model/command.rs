@@ -135,8 +135,8 @@ impl Command {
     }
 
     /// Returns the participants that answer by posting from this command on: those that it invites,
-    /// and one whose facts it changes. They may get turns at once, so [`Facts`] must cover them
-    /// too.
+    /// and one whose facts it changes. They can get turns in the same decision, so [`Facts`] must
+    /// cover them too.
     pub fn brings(&self) -> Vec<&str> {
         let by_themselves = |facts: &AgentFacts| facts.abilities.answers == Answers::ByPosting;
         match self {

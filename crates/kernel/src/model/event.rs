@@ -276,7 +276,7 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "is_false")]
         left: bool,
     },
-    /// Participants may not speak any more.
+    /// Participants must not speak any more.
     Muted {
         /// The muted participants, in order.
         targets: Vec<ParticipantId>,

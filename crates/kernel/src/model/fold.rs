@@ -1,6 +1,6 @@
 //! Sizes of the memories in a state that is folded from a log. They are part of the meaning of
 //! existing logs: another value would fold the same events into another state. Rules have limits of
-//! their own, which may not exceed these.
+//! their own, which must not exceed these sizes.
 
 use crate::model::time::Millis;
 

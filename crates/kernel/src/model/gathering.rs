@@ -18,7 +18,7 @@ pub const MEMBER_KEY: &str = "gathering-of:";
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DeliveryMode {
-    /// Listeners hear each contribution at once, as a turn for listening.
+    /// Each contribution reaches the listeners immediately, in a turn for listening.
     #[default]
     Live,
     /// Listeners hear the contributions when they get the piece.

@@ -144,6 +144,8 @@ fn turn_owners(state: &Conversation) -> bool {
     turns(state).all(|turn| state.participant(&turn.participant).is_some())
 }
 
+/// True if the causes of each turn exist, and the prompt of each running turn is a range that does
+/// not end after the newest event.
 fn turn_ranges(state: &Conversation) -> bool {
     let is_said = |turn: &Turn| {
         turn.cause.seq <= state.head && turn.cause_at <= state.head && turn.asked_at <= state.head
@@ -201,6 +203,7 @@ fn mutes(state: &Conversation) -> bool {
     state.muted_by_proof.is_subset(&state.muted) && (state.paused || !state.paused_by_proof)
 }
 
+/// True if the holder of the piece takes part. A paused or archived conversation is not checked.
 fn piece(state: &Conversation) -> bool {
     let holder = state
         .gathering()
@@ -211,6 +214,8 @@ fn piece(state: &Conversation) -> bool {
         || holder.is_none_or(|holder| state.participant(holder).is_some())
 }
 
+/// True if each hosted turn has one cause of its own, from another computer, and a key of its own,
+/// and if its prompt covers only that cause.
 fn hosted(state: &Conversation) -> bool {
     // The simulator has to find this bug by its effects.
     if planted::has(Bug::HostedTwice) {
@@ -241,6 +246,7 @@ fn joined(state: &Conversation) -> bool {
     all.len() == state.joined().count() && all.len() <= JOINED_MAX
 }
 
+/// True if each bounded memory of the state is within its bound.
 fn memory(state: &Conversation) -> bool {
     let (floor, guards) = (&state.floor, &state.guards);
     floor.ended.len() <= ENDED_KEPT

@@ -101,7 +101,7 @@ impl PartPlace {
     }
 }
 
-/// Returns the body made of these parts, without characters that messages may not contain, and the
+/// Returns the body made of these parts, without characters that messages must not contain, and the
 /// place of each part. A single text is the whole body and needs no place.
 pub fn compose(parts: &[MessagePart]) -> (String, Vec<PartPlace>) {
     if let [MessagePart::Text(text)] = parts {

@@ -9,7 +9,7 @@ use crate::model::time::Millis;
 pub enum Refusal {
     /// The request is invalid.
     Invalid,
-    /// The caller may not do this.
+    /// The caller is not allowed to do this.
     Forbidden,
     /// The named thing does not exist.
     NotFound,

@@ -565,7 +565,8 @@ impl Conversation {
         self.participants.iter_mut().find(|p| p.id == *id)
     }
 
-    /// Returns the newest contribution by another participant that this one has to hear here.
+    /// Returns the newest contribution by another participant that this participant has to read in
+    /// this conversation.
     pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
         let newest = self
             .latest

@@ -9,8 +9,8 @@ use crate::text::names;
 
 /// Time for which a person's refusal holds.
 pub(crate) const REFUSAL_LASTS: Millis = Millis::from_secs(3_600);
-/// Refusals within that time after which a session may not ask for other names either. A session
-/// has several names, and must not ask people about each.
+/// Refusals within [`REFUSAL_LASTS`] after which a session must not ask for other names either. A
+/// session has several names, and must not ask people about each.
 pub(crate) const REFUSALS_MAX: usize = 3;
 
 /// A request to talk to another session over a link.

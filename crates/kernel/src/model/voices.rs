@@ -64,8 +64,8 @@ impl Conversation {
 }
 
 impl Voices {
-    /// Notes an event of a conversation. Words of other computers are not noted, nor are answers
-    /// that go there: the servers of those computers count them.
+    /// Notes an event of a conversation. Words from other computers are not noted, and answers to
+    /// other computers are not noted either: the servers of those computers count them.
     pub fn note(&mut self, state: &Conversation, recorded: &RecordedEvent) {
         let Event::Posted(posted) = &recorded.event else { return };
         if posted.hosted.is_some() || posted.far.is_some() {

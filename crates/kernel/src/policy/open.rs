@@ -69,12 +69,13 @@ impl Decider<'_> {
         }
     }
 
-    /// If a guard holds the conversation and the words are unproven, records for each agent that
-    /// they do not wake it.
+    /// If a guard holds and a person's words are unproven, records for each agent that the words do
+    /// not wake the agent.
     fn tell_held(&mut self, spoken: &WakingWords) {
         for id in nominate(self.state, spoken).polled {
             if self.unable(&id).is_none() {
-                // Only for the record that it makes: `step_open` grants the turns.
+                // The result is not used, because `step_open` grants the turns. The call records
+                // the reason.
                 self.may_wake(spoken, &id);
             }
         }

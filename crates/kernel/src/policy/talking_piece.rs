@@ -58,8 +58,8 @@ impl Conversation {
         self.participants.iter().filter(|p| p.part == Some(SeatRole::Speaker))
     }
 
-    /// Returns the speakers that will still hold the piece in this round, in order. Speakers that
-    /// left are skipped.
+    /// Returns the speakers that have not had the piece in this round, in order. Speakers that left
+    /// are skipped.
     pub(crate) fn to_come<'a>(
         &'a self,
         gathering: &'a Gathering,
@@ -68,7 +68,7 @@ impl Conversation {
         gathering.order.iter().filter(is_here)
     }
 
-    /// True if every speaker is still to hold the piece in this round.
+    /// True if no speaker has had the piece in this round.
     fn nobody_held(&self, gathering: &Gathering) -> bool {
         self.to_come(gathering).count() == self.speakers().count()
     }
@@ -256,8 +256,9 @@ impl Decider<'_> {
         asked && self.state.harvester().is_some_and(|harvester| harvester.id == *id)
     }
 
-    /// Grants the other members a turn to hear a contribution at once, if the gathering is live.
-    /// (Ruling 30.)
+    /// If the gathering is live, grants the other members immediately a turn in which they read a
+    /// contribution. A person gets no such turn, and an agent without a memory of its own gets none
+    /// either. (Ruling 30.)
     fn let_others_hear(&mut self, cause: &Cause) {
         let live = |g: &Gathering| g.plan.hearing == DeliveryMode::Live && g.harvesting.is_none();
         if !self.state.gathering().is_some_and(live) {

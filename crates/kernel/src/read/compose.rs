@@ -175,8 +175,8 @@ fn transcript(
     format!("{}\n{}\n\n{left_out}{transcript}\n{request}", CONTEXT.fill(&[]), SAID_SO_FAR.fill(&[]))
 }
 
-/// Returns the account of what others said since the last turn and the request, with the byte
-/// ranges of others' words.
+/// Returns the account of what others said since the last turn, and the request. If others' words
+/// are frames, the byte ranges of these words are returned too.
 fn since(
     teller: &WordsFormatter<'_>,
     turn: &Turn,

@@ -56,8 +56,8 @@ pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     state.number_of(from).map_or_else(|| name.to_owned(), |number| format!("{name} ({number})"))
 }
 
-/// Returns the reason if a person's words may not be theirs: they are unproven, or were typed at a
-/// terminal that an agent can use too.
+/// Returns the reason if it is doubtful that a person wrote a person's words: they are unproven, or
+/// were typed at a terminal that an agent can use too.
 pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
     let persons = posted.is_persons().then_some(posted)?;
     match &persons.typed_at {

@@ -50,7 +50,7 @@ pub enum Check {
     Pause,
     /// A Stop of this person holds back agents' own words.
     Stop(ParticipantId),
-    /// This participant may not speak.
+    /// A participant is muted.
     Mute(ParticipantId),
     /// Contributions of agents since a person's last word.
     Exchanges,
@@ -154,7 +154,8 @@ impl Lift {
 }
 
 impl GuardRow {
-    /// True if all participants are told of this guard anyway.
+    /// True if all participants see this guard in the conversation: a hold, a pause, a Stop or a
+    /// mute.
     pub fn is_public(&self) -> bool {
         match self.guard {
             Check::Hold(_) | Check::Pause | Check::Stop(_) | Check::Mute(_) => true,

@@ -30,7 +30,7 @@ pub enum StateWord {
     Working,
     /// The turn runs, and nothing of its answer is shown yet.
     Thinking,
-    /// The participant may not speak.
+    /// The participant must not speak.
     Muted,
     /// The conversation is paused, or a guard holds its floor.
     Paused,

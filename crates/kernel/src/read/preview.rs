@@ -70,8 +70,8 @@ impl Conversation {
         let stray = || self.stray_name(&draft.body, &named, speaker);
         let stray = if silence.is_none() { stray() } else { None };
         let mut nomination = (self.rules().nominate)(self, &spoken);
-        // Agents that have just spoken are asked last. During a round the draft would wait, and
-        // cooldowns of that later time cannot be told now.
+        // Agents that have just spoken are asked last. During a round the draft would wait, and the
+        // cooldowns of that later time are not known now.
         if self.floor.round.is_none() {
             nomination.polled.sort_by_key(|id| self.is_cooling(id, now));
         }

@@ -45,8 +45,8 @@ impl Guard {
 }
 
 impl Fault {
-    /// True if the fault of this code is told in fixed words of the rules, without a quote of its
-    /// message.
+    /// True if the message of a fault with this code has only fixed words of the rules, and no
+    /// output of a program.
     pub fn is_of_rules(code: &str) -> bool {
         const CODES: [&str; 13] = [
             Fault::CANCELLED,
@@ -69,7 +69,8 @@ impl Fault {
 
 impl Conversation {
     /// Returns the reason why some words ask no agent. `None` if they ask one, or if they are an
-    /// agent's and name none. Decisions and previews share it.
+    /// agent's and name none. In a gathering, only a person's words have a reason. Decisions and
+    /// previews share this function.
     pub(crate) fn silence_of(
         &self,
         spoken: &WakingWords,
@@ -248,7 +249,7 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// Returns the reason that readers are told.
+    /// Returns the reason that readers see.
     pub fn reason(&self) -> Reason {
         match self {
             Wait::Paused => Reason::Paused,

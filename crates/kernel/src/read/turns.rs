@@ -364,7 +364,8 @@ impl TurnFold {
         });
     }
 
-    /// True if an entry exists that refused the same agent, for the same reason and message.
+    /// True if one of the newest [`REFUSALS_COMPARED`] entries records a refusal of the same agent,
+    /// for the same reason and message.
     fn is_listed(&self, refused: &TurnRecord) -> bool {
         let same = |listed: &ListedEntry| {
             let entry = &listed.entry;

@@ -41,8 +41,9 @@ pub fn prose(body: &str) -> Vec<ProseRun> {
     reader.runs
 }
 
-/// Returns the byte ranges of the lines of a message that hold prose, without their ends. A line
-/// that is indented like code is left out, even if it continues a paragraph.
+/// Returns the byte range of each line of a message that holds prose. A range does not include the
+/// white space and the line break at the end of the line. A line that is indented like code is left
+/// out, even if it continues a paragraph.
 pub fn prose_lines(body: &str) -> Vec<Range<usize>> {
     let (runs, mut at, mut next) = (prose(body), 0, 0);
     let line_of = |line: &str| -> Option<Range<usize>> {

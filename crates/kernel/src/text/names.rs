@@ -11,8 +11,8 @@ pub const ID_CHARS_MAX: usize = 64;
 /// Longest nickname, in characters.
 pub const NICKNAME_CHARS_MAX: usize = 64;
 
-/// Names of the server and of the local person. A participant may not have one of them, nor a name
-/// that looks like one. (Ruling 6.)
+/// Names of the server and of the local person. A participant must not have one of them, and not a
+/// name that looks like one. (Ruling 6.)
 const RESERVED: [&str; 3] = ["user", "system", "moothall"];
 /// Names that mean all participants. Digits do not count as letters here: `a11` may be an agent's
 /// eleventh copy.

@@ -177,7 +177,8 @@ pub fn is_command_line(text: &str) -> bool {
 /// Parses a command.
 ///
 /// # Errors
-/// One line with the nearest command's usage and an example.
+/// One line for people. For wrong arguments it has the usage and an example, and for an unknown
+/// command the nearest known command, if one is similar.
 pub fn parse(text: &str) -> Result<Slash, String> {
     let text = text.trim();
     let (name, rest) = split_word(text);
@@ -323,6 +324,8 @@ fn alone(rest: &str, slash: Slash) -> Option<Slash> {
     rest.is_empty().then_some(slash)
 }
 
+/// Returns the line for a command with wrong arguments: its usage and an example. A name that is
+/// not a command gets the line of [`unknown`].
 fn wrong_arguments(name: &str) -> String {
     match COMMANDS.iter().find(|usage| usage.name == name) {
         Some(usage) => format!(

@@ -100,7 +100,8 @@ impl Splitter {
         let mut heard = AnswerPart::default();
         self.held.push_str(piece);
         while self.step(&mut heard) {}
-        // This is done one time for each piece, because a piece may have many tags.
+        // The returned bytes are removed one time for each piece. A removal at each tag would move
+        // the rest of the text again and again, because a piece may have many tags.
         self.held.drain(..std::mem::take(&mut self.returned));
         heard
     }

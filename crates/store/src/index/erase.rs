@@ -19,12 +19,12 @@ pub(crate) enum ErasedPart {
 
 /// The right to write to the index. One thread at a time has it, in the order of the requests.
 ///
-/// If two checkpoints meet, SQLite refuses one of them at once, even with a busy timeout. Without
-/// this turn an erasure could end while its words are still in the write-ahead log.
+/// If two checkpoints meet, SQLite refuses one of them immediately, even with a busy timeout.
+/// Without this turn an erasure could end while its words are still in the write-ahead log.
 pub(crate) type WriteTurn = tokio::sync::Mutex<()>;
 
-/// Removes the words at once, including their residue in the file. If a reader keeps the residue
-/// in the write-ahead log, a later call of [`residue`] removes it.
+/// Removes the words in the calling thread, including their residue in the file. If a reader keeps
+/// the residue in the write-ahead log, a later call of [`residue`] removes it.
 pub(crate) fn now(
     path: &Path,
     turn: &WriteTurn,

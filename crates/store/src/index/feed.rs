@@ -54,7 +54,7 @@ impl Feeder {
     }
 
     /// Follows the log until the index is closed. A failed step, for example on a full disk, is
-    /// retried after the next append.
+    /// retried after the next commit to the log.
     pub(crate) fn run(mut self) {
         loop {
             let step = self.step();

@@ -1,4 +1,5 @@
-//! A log from before turns were counted. Its old turns are counted once, and new ones at once.
+//! A log from before turns were counted. Its old turns are counted one time, and new ones
+//! immediately.
 
 use moothall_engine::ports::{EventLog, Ledger, StreamBatch, UsageWanted};
 use moothall_kernel::budget::{Account, Charge};

@@ -66,7 +66,7 @@ impl<'a> StalledWriter<'a> {
         Self { conn, log: &disk.log, waiting: Vec::new() }
     }
 
-    /// Queues an append. Returns its answer if that comes at once.
+    /// Queues an append. Returns its answer if that comes immediately.
     fn queue(&mut self, batch: moothall_engine::ports::StreamBatch) -> Option<Answer> {
         let mut append = self.log.append(vec![batch]);
         match append.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

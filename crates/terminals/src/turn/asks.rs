@@ -70,7 +70,7 @@ pub(super) enum AnswerRoute {
     Dialog,
 }
 
-/// A dialog about which people are not asked again at once.
+/// A dialog about which people are not asked again immediately.
 #[derive(Clone, Debug)]
 pub(super) struct AnsweredDialog {
     pub(super) dialog: Dialog,

@@ -197,7 +197,7 @@ impl Machine {
             }
             Input::Ended(why) => self.end_all_turns(&why),
             Input::Tick => self.tick(around),
-            // `handle` deals with answers at once; they never enter the inbox.
+            // `handle` deals with answers immediately, so they never enter the inbox.
             Input::Seen(_)
             | Input::Marked(_)
             | Input::Pasted(_)
@@ -369,7 +369,7 @@ impl Machine {
         }
     }
 
-    /// Ends all turns and questions of the session. A turn offered later fails at once.
+    /// Ends all turns and questions of the session. A turn offered later fails immediately.
     fn end_all_turns(&mut self, why: &str) {
         let fault = Fault::new("session_ended", format!("its session has ended: {why}"));
         self.ended = Some(fault.clone());
@@ -506,7 +506,7 @@ impl Machine {
                     self.seen_own_work(around);
                 }
             }
-            // This look failed, and the terminal may not draw again.
+            // A failed look is repeated, because the terminal perhaps does not draw again.
             None => self.look_at = self.look_at.or(Some(around.after(LOOK_AGAIN))),
         }
         match self.answered() {

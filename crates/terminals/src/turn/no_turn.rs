@@ -46,7 +46,8 @@ impl Machine {
     }
 
     /// Asks the question of the dialog on the screen in each of `places_in_no_turn` that does not
-    /// have it yet. These places change when turns are offered or taken away.
+    /// have it yet. The conversations in `places_in_no_turn` change when turns are offered or taken
+    /// away.
     pub(super) fn ask_where_words_wait(&mut self, around: &Around<'_>) {
         let standing = self
             .questions

@@ -439,8 +439,8 @@ impl Machine {
     }
 
     /// Handles the result of choosing options in the dialog, and looks at the screen again. After a
-    /// failure, a person's answer counts as not given, and people are told if its words may stand
-    /// in the dialog.
+    /// failure, a person's answer counts as not given, and a notice tells people if its words may
+    /// stand in the dialog.
     pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {
         match result {
             Ok(()) => {
@@ -530,6 +530,7 @@ fn print(session: &Session, asked_in: &QuestionPlace, dialog: &Dialog) -> String
     hash(&[session.id.as_str(), &pane, &place, &dialog.content()])
 }
 
+/// Returns the first 24 hexadecimal digits of a hash of these parts.
 fn hash(parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {

@@ -154,7 +154,7 @@ impl Machine {
     }
 
     /// Takes the newest turn of the record like a report, if a person began that turn at the
-    /// terminal and it was not told before.
+    /// terminal and the machine has not handled it before.
     fn looked_up_newest(&mut self, around: &Around<'_>, view: &View, record: Option<Record>) {
         self.grace = None;
         let turn = record.and_then(|record| Some((record.newest?, record.end?)));
@@ -180,10 +180,11 @@ impl Machine {
         self.keep(draft);
     }
 
-    /// True if a person began the newest turn of the record and it was not told before. Turns are
-    /// compared by their ids, because a person may type the same words twice. A report does not
-    /// name its turn, so the first turn after a report is compared by its words. At the start of
-    /// this process the turn counts as told, because an earlier process may have told it.
+    /// True if a person began the newest turn of the record and the machine has not handled it
+    /// before. Turns are compared by their ids, because a person may type the same words twice. A
+    /// report does not name its turn, so the first turn after a report is compared by its words. At
+    /// the start of this process the turn counts as handled, because an earlier process may have
+    /// handled it.
     fn is_news(&self, newest: &NewestTurn) -> bool {
         let last = newest.prompts.last().filter(|last| tags_in(last).next().is_none());
         let is_known = match &self.seen_turn {

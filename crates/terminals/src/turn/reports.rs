@@ -121,7 +121,7 @@ impl Machine {
             TakenPrompts { current: false, late: false } if tags_in(text).next().is_some() => {
                 draft.heard = ReportOutcome::Nothing
             }
-            // The record has told this prompt already.
+            // This prompt was read from the record already.
             TakenPrompts { current: false, late: false }
                 if self.recorded_prompt.as_deref() == Some(text) => {}
             TakenPrompts { current: false, late: false } if around.checkpoints.include(text) => {
@@ -173,7 +173,8 @@ impl Machine {
         let is_recorded = last.is_some() && last == self.recorded_prompt.as_ref();
         let over = last.and_then(|input| tags_in(input).last().map(str::to_owned));
         draft.is_over = over.or_else(|| self.recorded_prompt.clone().filter(|_| is_recorded));
-        // Reports arrive in order, so after this one the retold turn's report cannot arrive.
+        // Reports arrive in order, so the report of a turn that was read from the record cannot
+        // come after this one.
         self.recorded_prompt.take_if(|_| last.is_some() && !is_recorded);
         (self.reported, self.seen_turn) = (inputs.last().cloned(), None);
         (self.is_unexplained, self.was_idle) = (false, false);
@@ -189,8 +190,8 @@ impl Machine {
     ) {
         let text = ended.clone().ok().flatten();
         if let Some(over) = draft.is_over.take() {
-            // This report came late, and the record may have told its turn already. The current
-            // turn continues.
+            // The report is about an earlier turn, which perhaps was read from the record already.
+            // The current turn continues.
             let known = [&mut self.settled, &mut self.recorded_prompt];
             let is_known =
                 known.into_iter().any(|slot| slot.take_if(|prompt| *prompt == over).is_some());
@@ -214,7 +215,7 @@ impl Machine {
         draft.ended = true;
         if taken.is_none() && draft.typed == PromptSource::Nothing && self.settled.take().is_some()
         {
-            // The record has told this end already.
+            // This end was read from the record already.
             return;
         }
         let except = taken.as_ref().map(|key| key.stream.clone());
@@ -256,7 +257,7 @@ impl Machine {
     }
 
     /// Commits the steps of a report, which is applied after that. A report without steps is
-    /// applied at once.
+    /// applied immediately.
     pub(super) fn keep(&mut self, mut draft: Draft) {
         let steps = std::mem::take(&mut draft.steps);
         if steps.is_empty() {

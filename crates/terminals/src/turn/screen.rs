@@ -12,7 +12,7 @@ use super::record::{GRACE, interrupted};
 use super::stage::{Current, Patience, PromptSource, Stage, UnreadableScreen};
 use super::wait::Wait;
 
-/// Replaces [`GRACE`] for a prompt that the program may not have taken.
+/// Replaces [`GRACE`] for a prompt that the program perhaps has not taken.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
 /// Time that content must stay before people are told of it: programs keep drawing for a while at
 /// their start.
@@ -44,7 +44,7 @@ impl Machine {
         self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
         self.note_unread(around, &view);
         match view.state {
-            // A start script may not have replaced itself with the program yet.
+            // A start script perhaps has not replaced itself with the program yet.
             PaneState::Shell if !self.drawn => {}
             PaneState::Shell => self.out.push(Output::Missing { died: false }),
             PaneState::Gone => self.out.push(Output::Missing { died: true }),
@@ -177,7 +177,7 @@ impl Machine {
             return;
         }
         let reports_suffice = around.reports.turns && around.reports.prompts;
-        // Without reports only the record tells the end, and it may be written a moment later.
+        // Without reports only the record has the end, which may be written a moment later.
         let is_first = self.grace.is_none() || !around.reports.turns;
         if reports_suffice || stage.is_none() || !is_first || !self.look_up(view, Patience::Soon) {
             self.wait_out(around);
@@ -190,7 +190,8 @@ impl Machine {
     }
 
     /// Starts the grace period, unless it runs: if the program is still idle at its end, no report
-    /// is expected any more. It is longer while the program may not have taken the prompt.
+    /// is expected any more. The period is longer while it is not certain that the program has
+    /// taken the prompt.
     pub(super) fn wait_out(&mut self, around: &Around<'_>) {
         let is_unseen = self.sent_stage() == Some(Stage::Sent);
         // A running grace period stays: a redraw must not extend it.

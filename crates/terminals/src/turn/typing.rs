@@ -121,8 +121,9 @@ impl Machine {
     }
 
     /// Resumes a prompt that was pasted and not sent. A prompt still in the composer is sent as it
-    /// is. It is typed anew, once, only if neither the composer nor the screen shows it. Returns
-    /// true if the prompt was dealt with.
+    /// is. It is typed anew, one time, only if neither the composer nor the screen shows it. If it
+    /// disappears a second time, the turn is given up. Returns true if the caller has nothing more
+    /// to do for the prompt.
     fn takes_up(&mut self, view: &View) -> bool {
         let Some(current) = self.current.as_mut().filter(|_| view.state == PaneState::Idle) else {
             return false;
@@ -312,8 +313,8 @@ impl Machine {
         self.current = Some(current);
     }
 
-    /// Ends a turn whose prompt may or may not have arrived. Typing it again could deliver it
-    /// twice.
+    /// Ends a turn if it is not known that its prompt arrived. Typing the prompt again could
+    /// deliver it twice.
     fn give_up(&mut self, message: &str) {
         let Some(current) = self.current.take() else { return };
         self.mark(&current, &OPEN, DeliveryState::Unknown, message);

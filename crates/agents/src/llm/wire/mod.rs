@@ -63,7 +63,7 @@ pub(super) struct Settings<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     Words(String),
-    /// All words of the answer at once; they count if none came before.
+    /// All words of the answer together. They count only if no words came before.
     AllWords(String),
     Thoughts(String),
     /// Words by which the model refuses to answer.

@@ -69,8 +69,8 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
     }
 }
 
-/// Converts a report for sessions. `None` if the report is one to ignore; the error says why it
-/// cannot be used.
+/// Converts a report for sessions. `None` if the report is one to ignore. The error is the reason
+/// why the report cannot be used.
 pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
     let (native, news) = match HookEvent::of(note) {
         HookEvent::Heard { native, news } => (native, news),

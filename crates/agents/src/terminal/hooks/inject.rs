@@ -199,8 +199,9 @@ impl Fitting<'_> {
 
 #[async_trait]
 impl Injector for HookInjector {
-    /// Adds the arguments and variables with which a program reports here. Those for another user's
-    /// program come from a process of that user.
+    /// Adds the arguments and variables with which a program reports to this server. For another
+    /// user's program, a process of that user makes them. Fails if the launch has no secret of the
+    /// session.
     async fn launch_parts(
         &self,
         program: &Program,
@@ -235,8 +236,8 @@ impl Injector for HookInjector {
         }
     }
 
-    /// Writes texts into the session's folder, for another user by a process of that user. Fails if
-    /// this server has no spools for other users.
+    /// Writes texts into the session's folder. For another user, a process of that user writes
+    /// them. In that case fails if this server has no spools for other users.
     async fn keep_words(
         &self,
         account: Option<&Account>,

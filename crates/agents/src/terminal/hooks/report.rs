@@ -65,9 +65,10 @@ fn rising_id() -> String {
     Uuid::new_v7(Timestamp::from_unix(context, now.as_secs(), now.subsec_nanos())).to_string()
 }
 
-/// Leaves a report in the spool for the server. Two kinds go to the server at once instead: a
-/// question, for whose decision the program waits, and the use of a tool. Returns the text for the
-/// hook's standard output, and an error that must not reach the program.
+/// Leaves a report in the spool for the server. Two kinds go through the server's socket instead,
+/// without a file: a question, for whose decision the program waits, and the use of a tool. Outside
+/// of a session, nothing is reported. Returns the text for the hook's standard output, and an error
+/// that must not reach the program.
 pub fn report(
     here: Option<&Surroundings>,
     program: &str,

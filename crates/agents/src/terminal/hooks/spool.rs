@@ -232,8 +232,8 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
     let _ = caller.answer(permit).await;
 }
 
-/// If yes or no can answer the whole question, asks a person for it. Otherwise only passes the
-/// report on, and returns [`Permit::Undecided`].
+/// If yes or no can answer the whole question, asks people, and returns their decision. Otherwise
+/// only passes the report on, and returns [`Permit::Undecided`].
 async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
     let answerable = Vendor::of(&note.program).decides(&note.event).is_some_and(|decides| {
         lenient_json::object(&note.payload, note.cut)

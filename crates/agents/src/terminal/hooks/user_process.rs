@@ -198,7 +198,7 @@ async fn ask(
     let mut words =
         before.iter().map(String::as_str).map(std::ffi::OsStr::new).chain([moothall.as_os_str()]);
     let mut command = Command::new(words.next().unwrap_or_default());
-    // The user may not be allowed to enter the folder in which the server runs.
+    // The user is perhaps not allowed to enter the folder in which the server runs.
     command.args(words).args(WORDS).env_clear().current_dir("/").kill_on_drop(true);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;

@@ -16,7 +16,8 @@ const FOLDER: &str = "words";
 const FILES_MAX: usize = 64;
 const BYTES_MAX: u64 = 8 << 20;
 
-/// Returns the folder of these files for a session; it may not exist yet.
+/// Returns the folder in which the texts of a session are stored. The folder is made when the first
+/// text is written.
 pub(super) fn folder_in(session: &Path) -> PathBuf {
     session.join(FOLDER)
 }
@@ -51,7 +52,8 @@ fn write_new(file: &Path, text: &str) -> io::Result<()> {
     new.open(file)?.write_all(text.as_bytes())
 }
 
-/// Removes files beyond the limits, except those just written.
+/// Removes the oldest files beyond the limits, except the files in `kept`, which were written just
+/// now.
 fn remove_oldest(folder: &Path, kept: &[PathBuf]) -> io::Result<()> {
     let is_own = |path: &PathBuf| {
         path.file_name()

@@ -36,8 +36,8 @@ struct ActiveSyntax {
     token: fn(Position<'_>) -> Option<Token>,
     /// Words that change the program's behaviour.
     keywords: &'static [&'static str],
-    /// True if the program changes a text by itself. `None` if the program may not be able to read
-    /// the files in which such texts are stored.
+    /// True if the program changes a text by itself. `None` if the program perhaps cannot read the
+    /// files in which such texts are stored.
     changes: Option<fn(&str) -> bool>,
 }
 
@@ -89,7 +89,7 @@ impl ActiveSyntax {
 }
 
 /// Returns the places of the blocks in `bodies` that must arrive byte for byte, and would not; at
-/// most [`FILES_MAX`]. None for a program that may not be able to read them from files.
+/// most [`FILES_MAX`]. Empty for a program that perhaps cannot read the blocks from files.
 pub(super) fn changed(
     vendor: Vendor,
     text: &str,
@@ -227,8 +227,8 @@ impl ComposerWords {
         chars.as_str()
     }
 
-    /// If a token was written wide, adds a line that says so, above the last paragraph, which is
-    /// the tag.
+    /// If tokens were written wide, adds a line with their number, above the last paragraph, which
+    /// is the tag.
     fn say_so(&mut self) {
         if self.altered.is_empty() {
             return;

@@ -85,7 +85,7 @@ impl Nearby {
     }
 
     /// True if a name may be an agent of Gemini CLI: a built-in agent, or one in its folders. If
-    /// these cannot be read, each name counts.
+    /// these folders cannot be read, each name counts as an agent.
     fn is_agent(&self, vendor: Vendor, names: &[String]) -> bool {
         if vendor != Vendor::Gemini {
             return false;

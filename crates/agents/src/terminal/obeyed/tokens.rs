@@ -53,7 +53,7 @@ pub(super) fn keyword(Position { before, rest }: Position<'_>, keywords: &[&str]
 
 /// Reads a token of Claude Code: `@` after a blank, or after one of four signs of Chinese and
 /// Japanese. It names a file or folder, maybe with lines or in quotes, or an agent, or a resource
-/// of a server.
+/// of a tool server.
 pub(super) fn of_claude(Position { before, rest }: Position<'_>) -> Option<Token> {
     let opens = |c: char| is_blank(c) || matches!(c, '。' | '、' | '？' | '！');
     let all = rest.strip_prefix('@').filter(|_| before.is_none_or(opens))?;
@@ -85,7 +85,7 @@ pub(super) fn of_claude(Position { before, rest }: Position<'_>) -> Option<Token
 }
 
 /// Reads a token of Gemini CLI: `@` that does not follow a `\`. It names a file or folder, or a
-/// part of its path, or an agent, or a resource of a server.
+/// part of its path, or an agent, or a resource of a tool server.
 pub(super) fn of_gemini(Position { before, rest }: Position<'_>) -> Option<Token> {
     let all = rest.strip_prefix('@').filter(|_| before != Some('\\'))?;
     let rest = cut(all, PATH_BYTES_MAX);

@@ -364,8 +364,9 @@ fn newest(folder: &Path, deep: usize) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the last words of a turn: those that Codex noted at its end, or else its newest message,
-/// unless a prompt, a call or the result of a tool follows that message.
+/// Returns the last words of a turn. Reads the lines of a record's end, which come newest first.
+/// Prefers the words that Codex noted at the end of the turn to the newest message. `None` if a
+/// prompt, a call or the result of a tool follows the newest message.
 fn codex_words(end: &str, turn: &str) -> Option<String> {
     let mut over = false;
     for line in lines(end) {
@@ -377,7 +378,8 @@ fn codex_words(end: &str, turn: &str) -> Option<String> {
                     None => over = true,
                 }
             }
-            // Another turn, before this one or after it.
+            // This event begins or ends a turn, so the older lines do not have the last words of
+            // this turn.
             ("event_msg", "task_complete" | "task_started") => return None,
             ("response_item", "message") if word(noted, "role") == "assistant" => {
                 return codex_message(noted);

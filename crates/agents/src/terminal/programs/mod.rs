@@ -243,7 +243,7 @@ impl Vendor {
             .or_else(|| (report.news)(event, payload, recorded))
     }
 
-    /// True if an event passes: the hook tells it to a server that runs, and does not store it for
+    /// True if an event passes: the hook sends it to a server that runs, and does not store it for
     /// a later one.
     pub(crate) fn passes(self, event: &str) -> bool {
         let tools = self.table().report.as_ref().and_then(|report| report.tools.as_ref());

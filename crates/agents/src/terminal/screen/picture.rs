@@ -8,8 +8,8 @@ use super::cells::{Cell, cells, without_end};
 /// rest of its screen without style.
 const RUNS_MAX: usize = 4_000;
 
-/// Returns the lines of a captured screen in runs. Spaces at the end of a line stay if they are
-/// coloured.
+/// Returns the lines of a captured screen in runs, without empty lines at the end. Drops the spaces
+/// at the end of a line, unless their style makes them visible.
 pub(crate) fn lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Vec<StyledRun>> {
     let mut left = RUNS_MAX;
     let is_bare = |cell: &Cell| cell.c == ' ' && cell.style.hides_spaces();

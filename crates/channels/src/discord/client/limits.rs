@@ -1,4 +1,5 @@
-//! The limits that Discord told of: calls that would be refused wait before they are made.
+//! The limits that Discord's answers have reported: calls that would be refused wait before they
+//! are made.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use tokio::time::Instant;
 const UNTOLD_PAUSE: Duration = Duration::from_secs(5);
 /// Longest pause that is taken from an answer. A longer one would not fit into the clock.
 const PAUSE_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
-/// Number of buckets from which on those that are filled again are forgotten.
+/// If this many buckets are stored, those that are filled again are forgotten.
 const BUCKETS_MAX: usize = 1_000;
 
 /// The limits of a bot's calls.

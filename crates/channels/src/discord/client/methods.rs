@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{CallTarget, RestClient, RestFailure};
 
-/// Number of messages that are read at once.
+/// Number of messages that one call reads.
 pub const PAGE: usize = 100;
 /// The flag of a message that one person alone sees.
 const EPHEMERAL: u64 = 64;
@@ -40,7 +40,7 @@ pub struct HookKey {
 pub struct CommandEntry {
     /// Name without the slash.
     pub name: String,
-    /// Its effect, for people.
+    /// The effect of the command, for people.
     pub does: String,
     /// The meaning of its option, if it has one.
     pub option: Option<String>,
@@ -53,7 +53,7 @@ pub struct NewMessage {
     pub content: String,
     /// The message that it replies to.
     pub reply_to: Option<u64>,
-    /// The key by which Discord knows a repeated one for some minutes.
+    /// The key by which Discord recognizes a repetition of the message for some minutes.
     pub nonce: Option<String>,
     /// Buttons.
     pub buttons: Vec<CardButton>,
@@ -281,8 +281,8 @@ impl RestClient {
         self.call(CallTarget::of_bot(Method::PUT, path), Some(&body)).await.map(drop)
     }
 
-    /// Says that the answer to an interaction follows, for its person alone. Discord waits three
-    /// seconds for that.
+    /// Announces that the answer to an interaction follows, for its person alone. Discord waits
+    /// three seconds for this call.
     ///
     /// # Errors
     /// [`RestFailure`], as for each call.
@@ -347,7 +347,8 @@ fn gone_is_done(result: Result<Value, RestFailure>) -> Result<(), RestFailure> {
     }
 }
 
-/// Returns the key of a webhook that the bot made: Discord tells the token to its maker alone.
+/// Returns the key of a webhook that the bot made: Discord shows the token only to the bot that
+/// made the webhook.
 fn key_of(webhook: &Value) -> Option<HookKey> {
     let token = webhook["token"].as_str()?.to_owned();
     Some(HookKey { id: id_in(webhook, "id")?, token })

@@ -1,5 +1,5 @@
-//! The client of Discord's REST interface: a call, its answer as a JSON value, and whether it was
-//! sent.
+//! The client of Discord's REST interface: a call, its answer as a JSON value, and errors that say
+//! if the call was perhaps made.
 //!
 //! An answer is never read into a closed type: a message whose answer has an unknown word was sent
 //! all the same. A call waits for a limit of Discord for at most [`PATIENCE`]. A longer limit is an
@@ -157,7 +157,7 @@ impl RestClient {
     /// server it is not known if the call was done.
     fn result(&self, status: u16, answer: Option<Value>) -> Result<Value, RestFailure> {
         match (status, answer) {
-            // It was done; an answer that cannot be read does not matter.
+            // Discord carried out the call, so an answer that cannot be read does not matter.
             (200..300, answer) => Ok(answer.unwrap_or_default()),
             (500.., _) => Err(RestFailure::Maybe { why: format!("Discord answered {status}") }),
             (_, Some(answer)) if answer["message"].is_string() => Err(RestFailure::Refused {

@@ -19,7 +19,7 @@ pub struct DiscordToken(String);
 pub struct NotADiscordToken;
 
 impl DiscordToken {
-    /// Returns the token as it is kept and sent.
+    /// Returns the token in the form in which it is stored and sent.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }

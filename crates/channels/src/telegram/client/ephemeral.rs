@@ -11,7 +11,7 @@ pub enum EphemeralId {
     Known(i64),
     /// The message was sent, but the answer cannot be read.
     Unread,
-    /// An older server sent an ordinary message with this id, for the whole group.
+    /// An older Bot API server sent an ordinary message with this id, for the whole group.
     Public(i64),
 }
 

@@ -77,7 +77,8 @@ impl CallFault {
         self.is_bad_request(&["message thread not found", "topic_deleted"])
     }
 
-    /// True if the token is not valid. A server that does not know the method answers 404 too.
+    /// True if the token is not valid. A Bot API server that does not know the method answers 404
+    /// too, and that does not count.
     pub fn is_unauthorised(&self) -> bool {
         match self {
             CallFault::Refused { code: 404, text, .. } => {
@@ -88,7 +89,7 @@ impl CallFault {
         }
     }
 
-    /// True if the server does not know the method: it is older than the method.
+    /// True if the Bot API server does not know the method, because it is older than the method.
     pub fn is_unknown_method(&self) -> bool {
         self.has(&[404], &["method"])
     }
@@ -128,8 +129,8 @@ impl CallFault {
         codes.contains(code) && words.iter().any(|word| text.contains(word))
     }
 
-    /// Reads an answer with `ok: false`. A server with an error of its own may have done the call
-    /// before.
+    /// Reads an answer with `ok: false`. After an error of Telegram's own server, the call has
+    /// perhaps been done.
     pub(super) fn of_answer(status: u16, answer: &Value, text: String) -> Self {
         let code = answer["error_code"].as_u64().and_then(|code| u16::try_from(code).ok());
         let code = code.unwrap_or(status);

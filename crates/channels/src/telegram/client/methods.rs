@@ -165,8 +165,8 @@ impl Client {
     }
 
     /// Returns the next updates, and confirms those before `offset`. Waits for the first one, at
-    /// most for `timeout`. If an answer cannot be read, which may be because it is too long, asks
-    /// for one update alone: the same answer would come for ever.
+    /// most for `timeout`. If an answer cannot be read, perhaps because it is too long, asks for
+    /// one update alone. Otherwise the same answer would come for ever.
     pub async fn get_updates(
         &self,
         offset: Option<i64>,

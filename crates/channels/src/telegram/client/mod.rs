@@ -35,8 +35,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time that an answer may take beyond the time for which a poll waits.
 const POLL_MARGIN: Duration = Duration::from_secs(15);
-/// Time after which an unused connection is closed: before the server closes it, because a message
-/// on a connection that closes is a message of which nothing is known.
+/// Time after which an unused connection is closed: before the Bot API server closes it, because a
+/// message on a connection that closes is a message of which nothing is known.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
@@ -185,7 +185,7 @@ impl Client {
                 let text = answer["description"].as_str().unwrap_or("no description");
                 Err(CallFault::of_answer(status, &answer, self.clean(text)))
             }
-            // It was done. An answer that cannot be read does not matter.
+            // Telegram carried out the call, so an answer that cannot be read does not matter.
             _ if (200..300).contains(&status) => Ok(Value::Null),
             _ if status >= 500 => Err(CallFault::Maybe { why: unreadable(status) }),
             _ => Err(CallFault::NotSent { why: unreadable(status) }),

@@ -27,7 +27,7 @@ impl BotToken {
         self.bot_id
     }
 
-    /// Returns the token as it is kept, and written in the path of a call.
+    /// Returns the token in the form in which it is stored, and written in the path of a call.
     pub(crate) fn reveal(&self) -> String {
         format!("{}:{}", self.bot_id, self.secret)
     }

@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds text. A character reference stays as it was typed if it would draw nothing or reorder
-    /// the text: the hygiene of the message saw the reference only.
+    /// the text: the check of the message's characters has seen only the reference.
     fn text(&mut self, text: &str, range: &Range<usize>) {
         let source = self.markdown.get(range.clone()).unwrap_or(text);
         let is_reference = source.starts_with('&') && source != text;

@@ -31,7 +31,8 @@ pub struct RichPart {
 }
 
 /// Returns Markdown as rich messages, with `head` as a first line in bold. Returns nothing if plain
-/// text with entities shows the same in one message, or if Telegram may read the text differently.
+/// text with entities shows the same in one message, if Telegram may read the text differently, or
+/// if the text cannot be split into such messages.
 pub fn rich_parts(markdown: &str, head: Option<&str>) -> Option<Vec<RichPart>> {
     let mut reader = RichReader { source: markdown, ..RichReader::default() };
     let parser = Parser::new_ext(markdown, markdown::options());
@@ -137,7 +138,8 @@ impl RichReader<'_> {
     /// True if Telegram reads the element of a tag as it was meant.
     fn is_kept(&self, tag: &Tag<'_>, source: &str) -> bool {
         match tag {
-            // Telegram may not take the block for code, so it must not hold Telegram's tags.
+            // Telegram perhaps does not read the block as code, so the block must not have
+            // Telegram's tags.
             Tag::CodeBlock(CodeBlockKind::Indented) => false,
             Tag::CodeBlock(CodeBlockKind::Fenced(language)) => {
                 !language.contains('<') && (self.depth == 1 || !source.contains('<'))

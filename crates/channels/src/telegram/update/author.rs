@@ -30,7 +30,7 @@ pub enum Author {
     },
     /// A channel, or an account that writes in the name of one.
     Channel,
-    /// An author that cannot be told.
+    /// An author that cannot be determined.
     Unknown,
 }
 

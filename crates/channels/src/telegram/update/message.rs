@@ -26,7 +26,8 @@ pub struct Message {
     pub reply_to: Option<ReplyTarget>,
     /// Attachment without its content.
     pub attachment: Option<Attachment>,
-    /// True if the message tells of the chat itself: members that came, a pinned message, a topic.
+    /// True if the message has no words and reports a change of the chat itself: new members, a
+    /// pinned message, a topic.
     pub service: bool,
 }
 

@@ -150,7 +150,7 @@ pub fn read(value: &Value) -> Update {
 
 /// Reads the kind of an update from the first field that is known and complete.
 fn read_kind(update: &Value) -> UpdateKind {
-    // An update has one of these fields; a newer server may add others beside it.
+    // An update has one of these fields; a newer Bot API server may add others beside it.
     let known = read_message(&update["message"], UpdateKind::Message)
         .or_else(|| read_message(&update["channel_post"], UpdateKind::Message))
         .or_else(|| read_message(&update["edited_message"], UpdateKind::Edited))
@@ -166,7 +166,7 @@ fn read_kind(update: &Value) -> UpdateKind {
     })
 }
 
-/// Reads a message as an update of a kind. A message that tells of a group's new id is read as that
+/// Reads a message as an update of a kind. A message that reports a group's new id is read as that
 /// move.
 fn read_message(value: &Value, kind: fn(Message) -> UpdateKind) -> Option<UpdateKind> {
     let message = Message::read(value)?;

@@ -149,7 +149,7 @@ fn add_rich_text(value: &Value, text: &mut String) {
     }
 }
 
-/// True if a message without words tells of the chat itself.
+/// True if a message has a field of a service message, which reports a change of the chat itself.
 pub(super) fn is_service(message: &Value) -> bool {
     let mut names = message.as_object().into_iter().flat_map(serde_json::Map::keys);
     names.any(|name| {

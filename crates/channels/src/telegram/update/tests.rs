@@ -464,7 +464,7 @@ fn news_of_a_managed_bot_names_the_bot_and_its_owner() {
     let Author::Person(owner) = ann_as_author() else { panic!("Ann is a person") };
     let made = ManagedBot { id: 99, username: "critic_bot".into(), owner };
     assert_eq!(update(&bot), UpdateKind::Managed(made));
-    // An account of a person is never taken for a bot.
+    // The account of a person never counts as a bot.
     let person = UpdateKind::Unknown("managed_bot".into());
     assert_eq!(update(&ann()), person);
     let created = json!({ "managed_bot_created": { "bot": bot } });

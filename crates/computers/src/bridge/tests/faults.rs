@@ -92,7 +92,8 @@ fn one(sides: &mut (Side, Side), first: bool) -> &mut Side {
     if first { &mut sides.0 } else { &mut sides.1 }
 }
 
-/// After a crash a computer takes its own place at the post again, and does not wait for its end.
+/// After a crash a computer takes its lease at the post again, and does not wait for the end of the
+/// former boot's lease.
 #[test]
 fn a_start_after_a_crash_does_not_wait_for_the_lease() {
     run(async {
@@ -139,7 +140,7 @@ proptest! {
     }
 }
 
-/// More rows than a channel has on their way, and than the outbox reads at once.
+/// More rows than a channel has on their way, and than the outbox reads together.
 #[tokio::test(start_paused = true)]
 async fn thousands_of_rows_pass() {
     let server = MemoryServer::new(1, PostFaults::default());

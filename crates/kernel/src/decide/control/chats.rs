@@ -8,8 +8,8 @@ use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::Change;
 
 impl Decider<'_> {
-    /// Binds a chat. That copies the conversation's words out of the server, so the caller must be
-    /// a proven person.
+    /// Returns the change that binds a chat. The conversation's words then leave the server for
+    /// that chat, so the caller must be a proven person.
     pub(super) fn bind_chat(&self, by: &Actor, chat: &Chat) -> Result<Vec<Change>, Rejection> {
         if !by.proven {
             return Err(needs_proof("Binding a chat"));
@@ -22,8 +22,8 @@ impl Decider<'_> {
         Ok(vec![Change::Bound { target }])
     }
 
-    /// Unbinds a chat, whose members then miss all later words. So the caller must be a proven
-    /// person as well.
+    /// Returns the change that unbinds a chat. The members of the chat then miss all later words,
+    /// so the caller must be a proven person.
     pub(super) fn unbind_chat(&self, by: &Actor, chat: &Chat) -> Result<Vec<Change>, Rejection> {
         if !by.proven {
             return Err(needs_proof("Unbinding a chat"));

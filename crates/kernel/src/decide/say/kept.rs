@@ -29,8 +29,8 @@ impl Decider<'_> {
     }
 
     /// Posts the part of a stopped turn's answer that people already saw, as its reply. The reply
-    /// wakes no agent. The model's thoughts go to the trace. Returns the usage of the turn. (Ruling
-    /// 14.)
+    /// wakes no agent. A pass is not posted, and nothing is posted for a participant that must not
+    /// speak. The model's thoughts go to the trace. Returns the usage of the turn. (Ruling 14.)
     pub(crate) fn keep_shown(&mut self, no: TurnNo) -> Usage {
         let elapsed = self.elapsed(no);
         let Some(turn) = self

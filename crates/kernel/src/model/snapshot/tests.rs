@@ -1,4 +1,4 @@
-//! The bytes of a state are stored, so they may not change without another version.
+//! The bytes of a state are stored, so they must not change without another version.
 
 use std::collections::{BTreeMap, BTreeSet};
 

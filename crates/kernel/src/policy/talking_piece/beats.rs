@@ -44,11 +44,12 @@ impl Decider<'_> {
         }
     }
 
-    /// Returns the pulse, one line for the holder: the speakers before and after it in this round,
-    /// open questions to people, the members present, and the turns left in the budget.
+    /// Returns the pulse, one line for the holder. It has the names of the speakers before and
+    /// after the holder in this round, the number of open questions to people, the number of
+    /// members that are present, and the turns left in the budget.
     fn pulse(&self, gathering: &Gathering, holder: &ParticipantId) -> String {
         let to_come: Vec<_> = self.state.to_come(gathering).collect();
-        // A speaker that left before its place never held the piece.
+        // A speaker that left before its part of the round never held the piece.
         let never = |id| gathering.order.contains(id) && !to_come.contains(&id);
         let (later, spoken): (Vec<_>, Vec<_>) = gathering
             .members

@@ -14,9 +14,9 @@ use crate::model::time::Millis;
 const HARVEST_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
-    /// Rejects unconfirmed changes that would end the open gathering or remove its harvester. The
-    /// server itself needs no confirmation. Returns true if the changes replace the gathering's
-    /// policy.
+    /// Rejects unconfirmed changes that would end the open gathering or remove its harvester,
+    /// unless the harvester leaves by itself. The server itself needs no confirmation. Returns true
+    /// if the changes replace the gathering's policy.
     pub(crate) fn check_gathering(
         &self,
         by: &Actor,
@@ -87,7 +87,7 @@ impl Decider<'_> {
     }
 
     /// Ends a gathering for the policy that a person chose in its place, with a harvest if one can
-    /// be written. Returns the policy if it comes into force at once.
+    /// be written. Returns the policy if it comes into force immediately.
     pub(crate) fn end_gathering_for(&mut self, by: &Actor, policy: Policy) -> Option<Policy> {
         let harvests = self.state.harvester().is_some() && !self.state.is_paused();
         let begun = self.state.gathering().is_some_and(|gathering| gathering.harvesting.is_some());
@@ -130,7 +130,8 @@ impl Decider<'_> {
     }
 
     /// Ends the hold and asks the harvester for the harvest. The policy `after` comes into force
-    /// when the gathering closes. Without a harvester closes it at once. Always returns true.
+    /// when the gathering closes. Without a harvester, the gathering closes immediately. Always
+    /// returns true.
     fn begin_harvest_before(&mut self, because: &str, after: Option<Policy>) -> bool {
         self.release_piece(HoldEnd::Stopped, None, None);
         let Some((harvester, agent)) =

@@ -60,8 +60,9 @@ pub(super) fn announcement(state: &Conversation, step: &GatheringEvent) -> Optio
     })
 }
 
-/// Returns the seed message: the reader's place, the members in their order, the rules, and the
-/// signals from outside.
+/// Returns the seed message, with which a member's first prompt begins: the member's seat, the
+/// members in their order, the rules, the activity on the server, and lines from earlier
+/// conversations.
 pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
     let gathering = state.gathering()?;
     let plan = &gathering.plan;

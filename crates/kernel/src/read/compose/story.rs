@@ -35,7 +35,7 @@ pub struct OmittedCount {
 }
 
 impl OmittedCount {
-    /// Returns the line that tells of the left-out messages, or an empty text without any.
+    /// Returns the line with the number of left-out messages, or an empty text if none is left out.
     pub fn line(self) -> String {
         let (count, more) = (self.messages, if self.more { "more than " } else { "" });
         if self == Self::default() {

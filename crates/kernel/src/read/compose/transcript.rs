@@ -113,7 +113,9 @@ impl WordsFormatter<'_> {
         self.answered(posted).map(|answered| IN_REPLY.fill(&[&answered]))
     }
 
-    /// Returns `Ada: "Her first words…"`.
+    /// Returns the speaker and the first words of the message that `posted` replies to, as `Ada:
+    /// "Her first words…"`. Words that the material lacks give only the name. `None` if `posted` is
+    /// not a reply, or if the reader does not see that message.
     pub(super) fn answered(&self, posted: &Posted) -> Option<String> {
         let cause = posted.reply_to.as_ref()?;
         let to = |id: &ParticipantId| label(self.state, id).to_owned();

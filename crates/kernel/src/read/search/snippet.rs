@@ -61,6 +61,7 @@ impl Pieces {
     }
 }
 
+/// Returns a text with one space in place of each run of white space.
 fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {

@@ -50,6 +50,7 @@ fn run_tokens(result: &Value) -> ReportedUsage {
     models.values().map(model_tokens).fold(ReportedUsage::default(), ReportedUsage::with)
 }
 
+/// Returns the tokens of one model, from the document that ends a run.
 fn model_tokens(model: &Value) -> ReportedUsage {
     let input = ["inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens"];
     ReportedUsage {
@@ -60,6 +61,7 @@ fn model_tokens(model: &Value) -> ReportedUsage {
     }
 }
 
+/// Returns the tokens of one message of a record.
 fn message_tokens(usage: &Value) -> ReportedUsage {
     let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
     ReportedUsage {

@@ -42,6 +42,7 @@ fn read(documents: &[Value]) -> PrintedTurn {
     turn
 }
 
+/// Returns the tokens of a usage, as runs and records write it.
 fn counts(usage: &Value) -> ReportedUsage {
     ReportedUsage {
         input: tokens(usage, &["input_tokens"]),
@@ -87,6 +88,7 @@ fn totals(line: &Value) -> Option<ReportedUsage> {
     (is_count && totals.is_object()).then(|| counts(totals))
 }
 
+/// Returns the tokens that were added between two totals of a record.
 fn difference(now: ReportedUsage, before: ReportedUsage) -> ReportedUsage {
     ReportedUsage {
         input: now.input.saturating_sub(before.input),
@@ -129,7 +131,7 @@ mod tests {
             count([100, 0, 10], [100, 0, 10]),
             event(json!({"type": "task_complete"})),
             prompt(),
-            // Limits are told again with the totals of before.
+            // Codex may repeat the limits with the earlier totals.
             count([100, 0, 10], [100, 0, 10]),
             event(json!({"type": "token_count", "info": null})),
             count([250, 80, 15], [150, 80, 5]),

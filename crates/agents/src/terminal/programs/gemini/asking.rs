@@ -30,7 +30,8 @@ pub(super) fn is_question(rows: &[Row]) -> bool {
     rows.iter().map(inside).find(|line| !line.is_empty()).is_some_and(|line| line == TITLE)
 }
 
-/// Reads the question in the rows of a box; `None` for the kinds that are left to the person.
+/// Reads the question in the rows of a box. `None` for a question that scrolls or has words as its
+/// only answer: the person at the terminal answers it.
 pub(super) fn question(rows: &[Row]) -> Option<Dialog> {
     let lines: Vec<String> = rows.iter().map(inside).collect();
     if lines.iter().any(|line| SCROLLS.contains(&line.as_str())) {
