@@ -50,6 +50,7 @@ mod rooms;
 mod convene;
 mod handles;
 mod resume;
+mod listeners;
 mod links;
 mod links_elsewhere;
 mod messages;

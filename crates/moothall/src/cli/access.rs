@@ -47,7 +47,8 @@ pub struct NewToken {
 
 #[derive(Clone, Debug, Args)]
 pub struct TokenId {
-    /// Id of the token, as `moothall token list` shows it
+    /// Id of the token, as `moothall token list` shows it, the beginning of the id, or the holder
+    /// of a single token
     pub id: String,
     /// Confirmation.
     #[command(flatten)]

@@ -15,6 +15,9 @@ use crate::threads;
 
 /// Rows per request.
 const ROWS: usize = 1000;
+/// Minimum number of characters with which the beginning of an id means a token. Fewer may be a
+/// slip.
+const ID_CHARS_MIN: usize = 6;
 
 pub async fn run(context: &Context, command: &Token) -> Result<(), Fault> {
     match command {
@@ -111,7 +114,8 @@ fn row(context: &Context, token: &TokenEntry) -> String {
 /// Revokes a token after a confirmation. With `--with-children`, also revokes the tokens that its
 /// invitations issued. Otherwise prints those tokens, because they stay valid.
 async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
-    let TokenId { id, sure, .. } = &args.token;
+    let TokenId { id: word, sure, .. } = &args.token;
+    let id = &meant(context, all(&context.client).await?.tokens, word)?;
     let children = came_of(context, id).await?;
     if sure.dry_run && !all(&context.client).await?.tokens.iter().any(|token| token.id == *id) {
         return Err(Fault::new(Exit::Failure, format!("no token has the id {id:?}"))
@@ -157,6 +161,35 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Returns the id of the token that a word means: an id, the beginning of one, or the person or
+/// agent who has a single valid token. A word that means none stays as it is, and the server says
+/// so.
+fn meant(context: &Context, tokens: Vec<TokenEntry>, word: &str) -> Result<String, Fault> {
+    if tokens.iter().any(|token| token.id == word) {
+        return Ok(word.to_owned());
+    }
+    let means = |token: &TokenEntry| {
+        let begins = word.len() >= ID_CHARS_MIN && token.id.starts_with(word);
+        token.revoked_at.is_none() && (begins || token.principal.id == word && stands_alone(token))
+    };
+    let found: Vec<TokenEntry> = tokens.into_iter().filter(means).collect();
+    match &found[..] {
+        [] => Ok(word.to_owned()),
+        [one] => Ok(one.id.clone()),
+        several => {
+            let rows: Vec<_> = several.iter().map(|token| row(context, token)).collect();
+            Err(Fault::new(Exit::Failure, format!("{word:?} means {} tokens", several.len()))
+                .because(rows.join("\n"))
+                .try_this("name one by its id: moothall token revoke ID"))
+        }
+    }
+}
+
+/// True if a token was made for its holder, and not from another one for a browser.
+fn stands_alone(token: &TokenEntry) -> bool {
+    ["personal", "agent", "account"].contains(&token.kind.as_str())
+}
+
 /// Returns the tokens that the invitations of a token issued, and those of these tokens in turn, as
 /// far as they are not revoked.
 async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> {
@@ -174,8 +207,6 @@ async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> 
         found.extend(more);
         left = others;
     }
-    let stands_alone =
-        |token: &TokenEntry| ["personal", "agent", "account"].contains(&token.kind.as_str());
     found.retain(|token| token.revoked_at.is_none() && stands_alone(token));
     Ok(found)
 }

@@ -388,6 +388,13 @@ async fn hints_name_what_their_reader_can_run() {
         let output = stderr(&server.command(args).output().unwrap());
         assert!(output.contains(wanted) && !output.contains("GET /"), "{args:?}: {output}");
     }
+    // A token is named by its holder too, if the holder has one alone.
+    let made = server.json(&["token", "create", "ann"]);
+    let second = server.json(&["token", "create", "ann"])["id"].as_str().unwrap().to_owned();
+    let both = server.command(&["token", "revoke", "ann", "--yes"]).output().unwrap();
+    assert!(stderr(&both).contains("means 2 tokens"), "{}", stderr(&both));
+    assert_eq!(server.json(&["token", "revoke", &second[..10]])["ids"][0], second.as_str());
+    assert_eq!(server.json(&["token", "revoke", "ann"])["ids"][0], made["id"]);
     let revoked = server.command(&["token", "revoke", nothing, "--yes"]).output().unwrap();
     assert!(stderr(&revoked).contains("`moothall token list`"), "{}", stderr(&revoked));
 }
