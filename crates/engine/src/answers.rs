@@ -115,8 +115,8 @@ impl HallError {
         )
     }
 
-    /// Returns the code with which another computer is told that its row was refused. `None` if the
-    /// row is sent again, or if a guard or a Stop only holds its words back.
+    /// Returns the code in the refusal that another computer gets for its row. `None` if that
+    /// computer sends the row again, or if a guard or a Stop only holds the row's words back.
     pub(crate) fn refusal_code(&self) -> Option<&'static str> {
         match self {
             HallError::Rejected(rejection) => {

@@ -76,7 +76,8 @@ pub struct ChatActivity {
 pub struct ChatStatus {
     /// The chat.
     pub chat: Chat,
-    /// The chat's title in its product; empty if no update has told it since the server started.
+    /// The chat's title in its product; empty if no update has contained it since the server
+    /// started.
     pub title: String,
     /// The conversation that is bound to the chat.
     pub stream: Option<StreamId>,

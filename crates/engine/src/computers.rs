@@ -39,11 +39,11 @@ pub enum ComputerState {
 pub struct ComputerStatus {
     /// The name by which this computer calls it.
     pub name: String,
-    /// Its id, which never changes.
+    /// The computer's id, which never changes.
     pub id: String,
     /// True for this computer itself.
     pub is_this: bool,
-    /// Its state.
+    /// The computer's state.
     pub state: ComputerState,
     /// The version of its program; `None` before it has introduced itself.
     pub version: Option<String>,
@@ -56,10 +56,10 @@ pub struct ComputerStatus {
     pub cure: Option<String>,
     /// Number of rows for it that it has not confirmed.
     pub owed_to: u64,
-    /// Number of its rows for this computer that have not arrived, as far as it has said since this
-    /// server started.
+    /// Number of its rows for this computer that have not arrived, as far as it has reported since
+    /// this server started.
     pub owed_by: Option<u64>,
-    /// Number of its living sessions, if it tells.
+    /// Number of its living sessions, if it reports it.
     pub sessions: Option<usize>,
 }
 
@@ -67,26 +67,26 @@ pub struct ComputerStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum PostPersistence {
-    /// It writes every command into a file.
+    /// The Redis writes every command into a file.
     Commands,
-    /// It saves its memory from time to time.
+    /// The Redis saves its memory from time to time.
     Snapshots,
-    /// It saves nothing.
+    /// The Redis saves nothing.
     Nothing,
 }
 
 /// The post by which the computers reach each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PostStatus {
-    /// Its address, without a password.
+    /// The address of the Redis, without a password.
     pub address: String,
     /// The reason for which it cannot be reached; `None` if it can.
     pub fault: Option<String>,
     /// Time of one round trip.
     pub round_trip: Option<Millis>,
-    /// The policy by which it drops rows if its memory is full, if it tells it.
+    /// The policy by which the Redis drops rows if its memory is full, if it reports the policy.
     pub eviction: Option<String>,
-    /// The way in which it saves its memory for a restart, if it tells it.
+    /// The way in which the Redis saves its memory for a restart, if it reports the way.
     pub persistence: Option<PostPersistence>,
     /// The next step for people, if there is one.
     pub cure: Option<String>,
@@ -105,7 +105,7 @@ pub struct ComputersStatus {
 /// The facts that a person gives a computer when it makes or accepts its first invitation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewComputer {
-    /// Its name; that of the machine if unset.
+    /// The computer's name; that of the machine if unset.
     pub name: Option<String>,
     /// The address of the Redis that all computers reach.
     pub redis: Option<String>,

@@ -130,8 +130,8 @@ impl Hall {
         residents: Arc<dyn MoveIn>,
     ) -> Result<Hall, HallError> {
         let inner = Inner::new(parts, residents.clone());
-        // This comes before a stream is live. Otherwise the charges of a live stream would be read
-        // from the ledger too, and count twice.
+        // The budgets are restored before a stream is live. Otherwise the charges of a live stream
+        // would be read from the ledger too, and count twice.
         inner.restore_budgets().await?;
         residents.move_in(WeakHall::of(&inner)).await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
@@ -203,7 +203,7 @@ impl Hall {
     /// Creates a conversation, with a folder if one is given. Its id is a new UUID of version 7.
     ///
     /// # Errors
-    /// [`HallError`]; no conversation was created then.
+    /// [`HallError`]. No conversation was created then, but after `Failed` the outcome is unknown.
     pub(crate) async fn create_from(
         &self,
         new: ConversationStart,
@@ -221,8 +221,9 @@ impl Hall {
     /// Submits a command. The answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace. After `Failed` the outcome is
-    /// unknown, and a retry with the same key tells it. After any other error nothing was decided.
+    /// [`HallError`]. After `Rejected` the trace perhaps holds the words. After `Failed` the
+    /// outcome is unknown, and a retry with the same key returns it. After any other error nothing
+    /// was decided.
     pub async fn submit(
         &self,
         stream: &StreamId,
@@ -239,7 +240,8 @@ impl Hall {
     /// command is retried with its key, no delivery is committed a second time.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Hall::submit`]. After an error no delivery is committed.
+    /// [`HallError`], as for [`Hall::submit`]. After an error other than `Failed` no delivery is
+    /// committed.
     pub async fn submit_owing(
         &self,
         stream: &StreamId,
@@ -254,7 +256,8 @@ impl Hall {
     /// nothing.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Hall::submit`]. After an error no delivery is committed.
+    /// [`HallError`], as for [`Hall::submit`]. After an error other than `Failed` no delivery is
+    /// committed.
     pub async fn owe(
         &self,
         stream: &StreamId,
@@ -382,8 +385,8 @@ impl Hall {
         Ok(self.inner.store.log.read(stream, after, limit).await?)
     }
 
-    /// Returns events after a position, all or at most `limit`. All of them are in memory at once,
-    /// so use this for short spans and [`Hall::page`] for others.
+    /// Returns events after a position, all or at most `limit`. All of them are in memory together,
+    /// so use this function for short spans and [`Hall::page`] for others.
     ///
     /// # Errors
     /// [`HallError`] if the stream does not exist or cannot be read.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A computer that is paired with this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairedComputer {
-    /// Its id, which never changes.
+    /// The computer's id, which never changes.
     pub id: ComputerId,
     /// The name that this computer has for it.
     pub name: String,
@@ -16,13 +16,13 @@ pub struct PairedComputer {
 /// A session of another computer, without its folder and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteSession {
-    /// Its id.
+    /// The session's id.
     pub id: String,
-    /// Its name.
+    /// The session's name.
     pub name: String,
     /// The program that runs in it.
     pub client: String,
-    /// Its activity.
+    /// The session's activity.
     pub state: String,
     /// Number of turns that wait for it.
     pub waiting: usize,
@@ -66,7 +66,7 @@ pub enum ComputerError {
     Refused {
         /// The name that this computer has for it.
         name: String,
-        /// Its reason.
+        /// The reason of the computer.
         refusal: RemoteRefusal,
     },
     /// The file of computers cannot be read or written.

@@ -73,8 +73,8 @@ pub fn must_be_possible(config: &Config) -> Result<(), Fault> {
 }
 
 /// Checks that each user exists and is not root, and that no agent sets a variable that is
-/// forbidden with `run_as`. A user as whom this process may not start programs gives only a
-/// warning, because the server may run with more rights.
+/// forbidden with `run_as`. A user as whom this process cannot start programs gives only a warning,
+/// because the server perhaps runs with more rights.
 ///
 /// # Errors
 /// A [`Fault`] that names the first section that fails for any server.

@@ -56,8 +56,8 @@ const OF_THE_COMMAND: [&str; 3] = ["MOOTHALL_TOKEN", "MOOTHALL_SERVER", "MOOTHAL
 /// shell has for one of the agents in `clients`.
 ///
 /// # Errors
-/// None listens and the current folder has a configuration of its own, or a server was begun and
-/// did not come up.
+/// No server listens and the current folder has a configuration of its own, or a server was begun
+/// and did not come up.
 pub async fn running(
     said: &CredentialOptions<'_>,
     resolved: ResolvedServer,
@@ -128,8 +128,9 @@ async fn tell_version(server: &str) {
     }
 }
 
-/// Warns for each agent if this shell has a key of it and the server has none. This is known only
-/// of a server of this user on Linux, whose environment can be read.
+/// Warns for each agent if this shell has a key of it and the server has none. Does nothing if the
+/// server's environment cannot be read: it is readable only on Linux, and only for a server of this
+/// user.
 fn tell_keys(credential: &Credential, clients: &[String], variables: &Variables) {
     let Credential::Startup { file, .. } = credential else { return };
     let Some(data) = file.parent() else { return };

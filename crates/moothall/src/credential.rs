@@ -370,9 +370,9 @@ pub struct StartupKey {
 pub const WRITE_AGAIN: Duration = Duration::from_secs(5);
 
 impl StartupKey {
-    /// Writes the start-up credential for this user's command line. If the port is known, this
-    /// happens before listening, so that a client waiting for a restart never sends the previous
-    /// run's credential.
+    /// Writes the start-up credential for this user's command line. If the port is known, the file
+    /// is written before the server listens, so that a client waiting for a restart never sends the
+    /// previous run's credential.
     ///
     /// A full disk is not an error: `serve` prints a link to the page, and the file is written
     /// later.
@@ -409,7 +409,8 @@ impl StartupKey {
         Ok(Self { key: file, place: None, kept: Arc::new(Mutex::new(kept)), unwritten })
     }
 
-    /// Returns a task that writes the file once the disk has space; `None` if it is written.
+    /// Returns a task that writes the file as soon as the disk has space. `None` if the file is
+    /// written already.
     pub fn later(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
         let (file, kept) = (self.key.clone(), self.unwritten.then(|| self.kept.clone())?);
         Some(async move {

@@ -48,8 +48,8 @@ pub fn settle(matches: &ArgMatches) {
     let mut given = String::new();
     for (id, option) in REPEATED {
         let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
-        // `--data` of such a command is a folder to work on, not the choice of a server. A later
-        // command finds the folder of `serve` by the server's port.
+        // `--data` of a command in `LOCAL` is a folder to work on, not the choice of a server. A
+        // later command finds the folder of `serve` by the server's port.
         let is_own =
             id == "data" && matches.subcommand_name().is_some_and(|name| LOCAL.contains(&name));
         let is_typed = is_typed && !is_own;

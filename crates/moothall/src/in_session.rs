@@ -1,8 +1,8 @@
 //! Detects a process inside a session, by its environment or by an ancestor's environment.
 //!
-//! Such a process belongs to an agent and must not use a person's credential. This is a convention,
-//! not a security boundary: an agent of the same user can read the credential's file.
-//! (`docs/security.md`)
+//! A process inside a session belongs to an agent and must not use a person's credential. The rule
+//! is a convention, not a security boundary: an agent of the same user can read the credential's
+//! file. (`docs/security.md`)
 
 use std::fs;
 use std::os::unix::process::parent_id;

@@ -12,8 +12,8 @@ use crate::config::{Variables, environment};
 
 /// Command of the pager if `PAGER` is not set.
 const USUAL: &str = "less";
-/// Options of `less` if `LESS` is not set: end at once if all fits on the screen, pass colours, and
-/// leave the text on the screen.
+/// Options of `less` if `LESS` is not set: end immediately if all fits on the screen, pass colours,
+/// and leave the text on the screen.
 const LESS: &str = "FRX";
 
 /// A running pager. Dropping it waits until the person leaves the pager, because it uses the

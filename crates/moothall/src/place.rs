@@ -100,7 +100,7 @@ pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathB
 }
 
 /// Returns the data folder of the flag, of the configuration, or the default one. Fails if the
-/// default one is needed and the variables do not tell it.
+/// default one is needed and the variables do not give its path.
 fn data_folder(
     place: &LocationOptions,
     config: &Config,

@@ -3,8 +3,9 @@
 
 use sd_notify::{NotifyState, notify, watchdog_enabled};
 
-/// Tells that the server answers requests from now on. If the manager has a watchdog, a task then
-/// tells it regularly that the server is alive. These notices stop if the server's tasks hang.
+/// Notifies the service manager that the server answers requests from now on. If the manager has a
+/// watchdog, a task then notifies it regularly that the server is alive. These notices stop if the
+/// server's tasks hang.
 pub fn ready() {
     tell(NotifyState::Ready);
     let Some(within) = watchdog_enabled() else { return };

@@ -139,8 +139,8 @@ impl Desk {
         Ok(spool)
     }
 
-    /// Waits until the disk has space for the spools, and opens them. Returns any other error at
-    /// once.
+    /// Waits until the disk has space for the spools, and opens them. Returns any other error
+    /// immediately.
     async fn opened(&self) -> io::Result<Spool> {
         loop {
             tokio::time::sleep(WRITE_AGAIN).await;

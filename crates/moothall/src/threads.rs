@@ -78,8 +78,8 @@ async fn find(client: &Client, word: &str) -> Result<String, Fault> {
 /// Returns the conversation used last, if there is one.
 ///
 /// # Errors
-/// The stored conversation cannot be read. This is not `None`, because a message must not go to
-/// another conversation in its place.
+/// The stored conversation cannot be read. The result is not `None` then, because a message must
+/// not go to another conversation in its place.
 async fn used_last(client: &Client) -> Result<Option<ThreadStateAnswer>, Fault> {
     let Some(id) = last::recall(client) else { return Ok(None) };
     let forward = "name a conversation; `moothall list` shows them";

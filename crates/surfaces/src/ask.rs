@@ -41,7 +41,7 @@ pub fn non_empty(text: Option<String>) -> Option<String> {
 }
 
 /// Returns the sessions of this computer, of the named one, or of `all` computers. Adds the
-/// programs that can be started here, and the computers that did not tell their sessions, with the
+/// programs that can be started here, and the computers that did not send their sessions, with the
 /// reason.
 pub async fn list(door: &Door, ended: bool, computer: Option<&str>) -> ApiResult<SessionList> {
     let programs = door.programs()?.into_iter().map(ProgramEntry::from);

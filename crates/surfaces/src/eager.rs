@@ -1,4 +1,4 @@
-//! Polls a future again at once if it woke itself during a poll.
+//! Polls a future again immediately if it woke itself during a poll.
 //!
 //! hyper wakes its own connection whenever a handler asks for a request's body. The runtime would
 //! put such a task at the end of its queue and wake another thread to help, without need.
@@ -39,8 +39,8 @@ impl Wake for WakeFlag {
     }
 }
 
-/// Runs a future. If it wakes itself during a poll, it is polled again at once, at most [`TIMES`]
-/// times in a row.
+/// Runs a future. If it wakes itself during a poll, it is polled again immediately, at most
+/// [`TIMES`] times in a row.
 pub async fn eager<F: Future>(mut wanted: Pin<&mut F>) -> F::Output {
     let flag = Arc::new(WakeFlag { state: AtomicU8::new(RESTING), task: AtomicWaker::new() });
     let waker = Waker::from(flag.clone());

@@ -194,8 +194,8 @@ struct RetryTime {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusalNote(pub String);
 
-/// The same error worded for an agent, which runs no commands. Travels with the response to the
-/// layer that knows the caller.
+/// The error of a response, worded for an agent, which runs no commands. Travels with the response
+/// to the layer that knows the caller.
 #[derive(Clone)]
 struct ForAgents(ErrorDetail);
 

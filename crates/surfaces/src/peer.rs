@@ -17,8 +17,8 @@ pub enum Peer {
     /// The owner is unknown, for this reason.
     Unknown(UnknownPeer),
     /// The client has closed its socket. The system reports root for a socket without a process, so
-    /// this is a case of its own. Otherwise a client that sends a request and closes at once would
-    /// count as root.
+    /// this is a case of its own. Otherwise a client that sends a request and closes immediately
+    /// would count as root.
     Gone,
 }
 
@@ -116,7 +116,7 @@ mod system {
     const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
     /// Returns the owner of the client's socket. The answer is ready as soon as the request is
-    /// sent, so this never blocks.
+    /// sent, so the call never blocks.
     pub(super) fn socket(
         client: SocketAddr,
         server: SocketAddr,
@@ -132,8 +132,8 @@ mod system {
             Ok(NetlinkPayload::Error(error)) if error.raw_code() != -ENOENT => {
                 Err(UnknownPeer::Refused(error.raw_code().abs()))
             }
-            // This includes the error for an unknown socket, and payloads that later versions of
-            // the library add.
+            // This arm also takes the error for an unknown socket, and payloads that later versions
+            // of the library add.
             _ => Err(UnknownPeer::Elsewhere),
         }
     }

@@ -24,7 +24,7 @@ use crate::slots::grouped;
 pub struct Limits {
     /// Writing requests of a principal, per second.
     pub writes_per_second: u32,
-    /// Writing requests that a principal may send at once after a pause.
+    /// Writing requests that a principal may send in one burst after a pause.
     pub writes_burst: u32,
     /// Invitations into one thread, per minute.
     pub invites_per_minute: u32,
@@ -59,12 +59,12 @@ const TASK_EXCHANGES: NonZeroU32 = NonZeroU32::new(TASK_EXCHANGES_MAX).expect("n
 const KEYS_MIN: usize = 1024;
 /// Cost of a repeated request: it changes nothing, but is looked up.
 const REPEAT_COST: f64 = 0.1;
-/// Connections without a key that one address may end at once after a pause, and per second after
-/// that. Beyond this, its next connections wait.
+/// Connections without a key that one address may end in one burst after a pause, and per second
+/// after that. Beyond this, its next connections wait.
 const KEYLESS_BURST: u32 = 40;
 const KEYLESS_PER_SECOND: u32 = 20;
-/// The time that such a connection waits. It is constant, so that other clients behind the same
-/// address never wait longer.
+/// The time that a connection waits if its address ended too many connections without a key. It is
+/// constant, so that other clients behind the same address never wait longer.
 pub const KEYLESS_PAUSE: Duration = Duration::from_secs(1);
 /// Time for which an idempotency key counts as repeated.
 const REPEATED_WITHIN: Duration = Duration::from_secs(600);
@@ -290,8 +290,8 @@ impl Limits {
     }
 }
 
-/// A token bucket per key: a burst at once, and then one unit per interval. Stores the time at
-/// which each key will have paid off its debt.
+/// A token bucket per key: a burst after a pause, and then one unit per interval. Stores the time
+/// at which each key will have paid off its debt.
 struct Bucket<K> {
     name: &'static str,
     owed: Mutex<PaceTable<K>>,

@@ -193,7 +193,7 @@ pub fn key_of_tool(
     Ok(Some(Idempotency { principal: by.id.to_string(), key: key.to_owned(), fingerprint }))
 }
 
-/// Returns a hash of the method, the path and the fields, which tells requests of one key apart.
+/// Returns a hash of the method, the path and the fields, to distinguish requests with one key.
 fn fingerprint(parts: &Parts, fields: &Map<String, Value>) -> String {
     let canonical = json::canonical(&Value::Object(fields.clone()));
     let text = format!("{} {}\n{canonical}", parts.method, parts.uri.path());

@@ -32,7 +32,7 @@ use crate::meters::SurfaceMetrics;
 
 /// The time limit for the first request's head.
 pub const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// The same limit on a spare slot.
+/// The time limit for the first request's head on a spare slot.
 const SPARE_HEAD_WITHIN: Duration = Duration::from_secs(2);
 /// The interval between checks for a connection that may be evicted.
 const ROOM_ASKED_EVERY: Duration = Duration::from_millis(50);
@@ -179,8 +179,8 @@ impl ConnectionSlots {
         }
     }
 
-    /// Ends a connection that was removed from the table. Its slot and its bytes are free at once.
-    /// Its task ends when it is next polled.
+    /// Ends a connection that was removed from the table. Its slot and its bytes are free
+    /// immediately. Its task ends when it is next polled.
     fn end(&self, sitting: &SlotState) {
         self.accounts.close(&sitting.account);
         sitting.leave.notify_one();

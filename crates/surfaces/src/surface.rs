@@ -44,7 +44,7 @@ impl ReloadableState {
 }
 
 impl Surface {
-    /// Returns the entry point of a hall.
+    /// Creates the surface of a hall with these options.
     pub fn new(hall: Hall, options: HttpOptions) -> Self {
         let meters = Arc::<SurfaceMetrics>::default();
         let entrance = hall.entrance();

@@ -1,5 +1,5 @@
-//! The server's TLS certificate. It is read from two files, and read again when one of them
-//! changes, so that a renewal needs no restart.
+//! The server's TLS certificate. It is read from two files at the start. A handshake reads them
+//! again if one of them has changed, so that a renewal needs no restart.
 
 use std::fmt;
 use std::fs;
@@ -71,8 +71,8 @@ impl Tls {
         Ok(Self { certificate, acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
 
-    /// Returns the names in the certificate, without patterns such as `*.example.org` and without
-    /// addresses.
+    /// Returns the names in the certificate that was read last, at the start or by a handshake,
+    /// without patterns such as `*.example.org` and without addresses.
     pub fn names(&self) -> Vec<String> {
         let key = self.certificate.shown.read().unwrap_or_else(PoisonError::into_inner).key.clone();
         let Some(own) = key.cert.first().and_then(|own| webpki::EndEntityCert::try_from(own).ok())

@@ -14,7 +14,8 @@ use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::links::MEMBERS_MIN;
 use crate::links_elsewhere::is_elsewhere;
-use crate::messages::{PostOutcome, finished};
+use crate::listeners::finished;
+use crate::messages::PostOutcome;
 
 impl Sessions {
     /// Sends words to a session of another computer over the link of exactly the two. With

@@ -205,8 +205,8 @@ impl Access {
     }
 
     /// Makes an invited person a participant of the conversations that the token reaches, so that
-    /// others can address the person. This uses the person's own rights. If they do not suffice,
-    /// the person can use the conversations without being listed.
+    /// others can address the person. The step uses the person's own rights. If these rights do not
+    /// suffice, the person can use the conversations without being listed.
     async fn join(&self, token: &Token) {
         if token.principal.kind != Kind::Human {
             return;

@@ -39,8 +39,8 @@ impl Hall {
         self.permit_name(caller, &speaker(command).id).await
     }
 
-    /// Rejects any other act of a caller without a credential in the name of a registered agent.
-    /// The name of a caller with a credential was compared with its principal before, so it is not
+    /// Rejects an act of a caller without a credential in the name of a registered agent. The name
+    /// that a caller with a credential gives was compared with its principal before, so it is not
     /// looked up.
     pub(crate) async fn permit_name(
         &self,

@@ -3,8 +3,8 @@
 //! A surface takes the credential from a request and asks [`Access`] to identify it. The answer is
 //! a [`Caller`], which is checked before each action. [`Principals`] in the log stores the hashes
 //! of tokens. The start-up credential belongs to one run of the server and is not stored. The
-//! session directory knows the tokens of sessions. Open connections are told if their credential is
-//! revoked, and if the session that opened them ends.
+//! session directory knows the tokens of sessions. Open connections get a notice if their
+//! credential is revoked, and if the session that opened them ends.
 
 pub mod reach;
 mod caller;
@@ -340,9 +340,11 @@ impl Access {
         self.hall.resembled(id.as_str(), id, Some(id.as_str())).await
     }
 
-    /// Rejects the name of a session, living or ended; a name like another's; and for an agent a
-    /// name like a person's or the server's. The last two checks do not apply to a known principal,
-    /// apart from the reserved names.
+    /// Rejects the name of a session, living or ended, a name that a reader could confuse with
+    /// another's, and a malformed name of an agent. Also rejects an agent under a word that means a
+    /// person, the reader or the operator, such as `human` or `admin`, and under a name that looks
+    /// like such a word. For a known principal, the comparison with others and the check of these
+    /// words are left out.
     async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
         if self.hall.inner.residents.is_name_used(&principal.id) {
             return Err(AccessError::OfSession(principal.id.clone()));
@@ -546,8 +548,8 @@ pub struct Revocations {
 
 impl Revocations {
     /// Resolves when the caller's credential expires or is revoked, when the calling session ends,
-    /// or when a session that reached all conversations loses that reach. Never resolves for a
-    /// caller without a credential.
+    /// or when a session that reached all conversations loses that reach. Also resolves if notices
+    /// of revocations were missed. Never resolves for a caller without a credential.
     pub async fn wait_until_lost(mut self, caller: Caller, now: Timestamp) {
         let Some(proof) = caller.proof else { return std::future::pending().await };
         let expired = async {

@@ -109,10 +109,10 @@ fn reaches_participants(command: &ClientCommand) -> bool {
     }
 }
 
-/// True if a caller without proof needs `agents:run` for this command, because it may cause new
-/// turns. The end of a gathering causes that of the harvester. A pass is not among these commands:
-/// it may cause the turn of the next speaker, but only in a gathering that began with a permitted
-/// command, and an agent that may not speak must be able to pass.
+/// True if a caller without proof needs `agents:run` for this command, because the command can
+/// cause new turns. The end of a gathering causes the harvester's turn. A pass is not among these
+/// commands: it can cause the turn of the next speaker, but only in a gathering that began with a
+/// permitted command, and an agent without the right to speak must be able to pass.
 fn wakes(command: &ClientCommand) -> bool {
     match command {
         ClientCommand::Post(_)
@@ -222,9 +222,9 @@ impl Hall {
     }
 
     /// Rejects an invitation that opens a way to a terminal, unless the caller drives sessions. An
-    /// agent may invite only sessions of this computer that it may talk to, and may not choose
+    /// agent may invite only sessions of this computer that it may write to, and may not choose
     /// whose words reach them. Only a person may invite a client that gets a session with its first
-    /// turn, because that would start a program without asking a person.
+    /// turn, because the invitation of an agent would start a program without asking a person.
     pub(super) async fn permit_granting(
         &self,
         caller: &Caller,

@@ -84,11 +84,11 @@ impl Default for RemoteRights {
 /// A computer that sends this one a question or a message. Its key has proved its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteCaller {
-    /// Its id.
+    /// The computer's id.
     pub computer: ComputerId,
     /// The name that this computer has for it.
     pub name: String,
-    /// Its rights at this computer.
+    /// The rights of the caller at this computer.
     pub rights: RemoteRights,
 }
 

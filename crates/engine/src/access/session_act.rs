@@ -33,8 +33,8 @@ enum SessionRelation {
 }
 
 impl Hall {
-    /// Returns the right to do this with the session that a word means. The caller's credential is
-    /// checked by the route's row (`door/action.rs`).
+    /// Returns the right to the action `over` on the session that a word means. The caller's
+    /// credential is checked by the route's row (`door/action.rs`).
     ///
     /// # Errors
     /// [`AccessError::Denied`]; [`AccessError::Session`], if the caller sees no such session.
@@ -133,7 +133,7 @@ impl Hall {
     }
 
     /// Returns the request for folders if its caller may read them. Only a person who may start
-    /// programs may, because the names of folders tell about the computer.
+    /// programs may read them, because the names of folders reveal facts about the computer.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -147,7 +147,7 @@ impl Hall {
     }
 
     /// Returns the running program if its caller may adopt it. Only a person who may start programs
-    /// may.
+    /// may adopt one.
     ///
     /// # Errors
     /// [`AccessError`].

@@ -52,13 +52,13 @@ pub struct ProposedMember {
     pub computer: String,
     /// The session.
     pub session: RemoteSession,
-    /// Its name in the link; the session's own if unset.
+    /// The session's name in the link; its own name if unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its number in the link.
+    /// The session's number in the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u32>,
-    /// Its role.
+    /// The session's role in the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
 }
@@ -98,7 +98,7 @@ pub enum RemoteAnswer {
     Words(RemoteWords),
     /// The link that was made, or that existed already.
     Linked {
-        /// Its conversation.
+        /// The conversation of the link.
         stream: StreamId,
         /// True if it was made now.
         created: bool,
@@ -174,10 +174,10 @@ pub struct RemoteMessage {
 /// A participant of another computer who sends a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteSpeaker {
-    /// Its id on its own computer.
+    /// The participant's id on its own computer.
     pub name: String,
-    /// Its session, if it is one. That session waits for the end of the turn that answers the
-    /// message.
+    /// The participant's session, if it is one. The session waits for the end of the turn that
+    /// answers the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
 }
@@ -246,7 +246,8 @@ impl RemoteAnswer {
 }
 
 impl RemoteSession {
-    /// Returns the session with clean words of bounded length.
+    /// Returns the session with clean words of bounded length, each on one line, because another
+    /// computer wrote them.
     pub(crate) fn cleaned(self) -> Self {
         let word = |text: &str| bounded(text, WORD_BYTES_MAX).replace('\n', " ");
         Self {

@@ -88,7 +88,7 @@ impl RemoteOffer {
 
     /// Returns the turn as the session's own conversation records it, and the prompt. `home` is the
     /// computer that offers the turn, as the channel proved it. `label` is the name that this
-    /// computer has for it.
+    /// computer has for `home`.
     pub fn taken_from(self, home: &ComputerId, label: &str) -> (HostedTurn, String) {
         let hosted = HostedTurn {
             key: self.turn.hosted(home),
@@ -120,8 +120,9 @@ pub struct RemoteEnd {
 }
 
 impl RemoteEnd {
-    /// Returns the end that an event records. `said` is the event of the answer. The end has the
-    /// fault `erased` if the answer was erased, and another fault if the turn has no answer.
+    /// Returns the end that an event records. `said` is the event of the answer. The text of a turn
+    /// that passed is [`PASS`]. The end has the fault `erased` if the answer was erased, and
+    /// another fault if the turn has no answer.
     pub fn of(key: &HostedKey, event: &Event, said: Option<&Event>) -> Self {
         let turn = RemoteTurn::of(key);
         let erased = || Fault::new("erased", "its answer was erased before it was sent");
@@ -284,9 +285,9 @@ impl RemotePermission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostedState {
-    /// It waits.
+    /// The turn waits.
     Waiting,
-    /// It runs.
+    /// The turn runs.
     Running,
     /// The turn is not open: it never came, was lost, or has ended. If it has ended, its end was
     /// sent before this state.
@@ -298,7 +299,7 @@ pub enum HostedState {
 pub struct RemotePlace {
     /// The conversation.
     pub stream: StreamId,
-    /// Its title.
+    /// The title of the conversation.
     pub title: String,
     /// True if it is a link.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -1,7 +1,7 @@
 //! All that a caller can do here, in one table: what each action needs, and what it acts on.
 //!
-//! This is the only table. Routes and tools name an [`Action`]. A command is one action, or
-//! several if it asks for several things.
+//! There is no other table of rights. Routes and tools name an [`Action`]. A command is one action,
+//! or several if it asks for several things.
 
 use moothall_kernel::command::{ClientCommand, Control};
 
@@ -168,8 +168,8 @@ actions! {
     ListFolders = DRIVE, ActionTarget::Own, "List the folders in which a program could be started.";
     ReadSession = READ, ActionTarget::Session(SessionAction::Seeing), "Read the state of a \
                                                                        session.";
-    // A screen, and what the program was told elsewhere, may hold more than a reader of
-    // conversations is to see.
+    // A screen, and the input of the program from elsewhere, can contain more than a reader of
+    // conversations is allowed to see.
     ReadScreen = DRIVE, ActionTarget::Session(SessionAction::Looking), "Read the screen of a \
                                                                         session's terminal.";
     ReadSessionData = DRIVE, ActionTarget::Session(SessionAction::Telling), "Read the input and \

@@ -94,8 +94,8 @@ impl Door {
         Ok(self.channel(channel)?.add_bot(channel, agent, token).await?)
     }
 
-    /// Offers the caller's accounts to make a bot for an agent by a button. Returns the accounts
-    /// that got the button.
+    /// Sends the caller's accounts in the channel a button that makes a bot for an agent. Returns
+    /// the accounts that got the button.
     ///
     /// # Errors
     /// [`AccessError`] if no account got the button.

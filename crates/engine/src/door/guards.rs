@@ -124,8 +124,9 @@ impl Door {
         Ok(GuardPage { items, next })
     }
 
-    /// Returns the part of the guards that the caller may see: all for a person, with the shared
-    /// ones for an operator, and only the public ones for an agent.
+    /// Returns the part of the guards that the caller may see. A person sees all guards of the
+    /// conversations within reach. An operator who reaches all conversations also sees the shared
+    /// guards. An agent sees only the public guards of conversations that it takes part in.
     fn guard_sight(&self) -> Sight {
         if self.caller.is_agent() {
             // A session already reaches only its own conversations: no membership to check.
@@ -137,8 +138,8 @@ impl Door {
         Sight::Reader { operator: is_operator && self.caller.must_reach_all().is_ok() }
     }
 
-    /// Returns the conversations within reach to look at, in the order of their ids, and the one to
-    /// list after.
+    /// Returns at most `limit` conversations within reach to look at, in the order of their ids. If
+    /// there are more, also returns the id after which the next page begins.
     async fn guarded_streams(
         &self,
         after: Option<StreamId>,
@@ -207,8 +208,8 @@ impl Hall {
         guards.map(|guard| GuardItem { thread: None, guard }).collect()
     }
 
-    /// Returns a conversation's own budgets and its calls that wait for money. Only operators are
-    /// told if a shared budget is short.
+    /// Returns a conversation's own budgets and its calls that wait for money. A call names the
+    /// shared budget that is short only for operators.
     fn own_money(
         &self,
         stream: &StreamId,

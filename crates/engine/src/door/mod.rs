@@ -192,7 +192,7 @@ impl Door {
     /// to it.
     ///
     /// # Errors
-    /// [`AccessError`], if the caller may not.
+    /// [`AccessError`], if the caller may not take the action.
     pub async fn check_session_action(
         &self,
         over: SessionAction,

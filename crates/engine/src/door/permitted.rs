@@ -80,8 +80,8 @@ impl Door {
     /// synced, and the audit records of it are written.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace. If only an audit record
-    /// failed, the events are committed; a retry with the same key writes the record.
+    /// [`HallError`]. After `Rejected` the trace perhaps holds the words. If only an audit record
+    /// failed, the events are committed. A retry with the same key writes the record then.
     pub async fn submit(
         &self,
         permitted: PermittedCommand,
@@ -94,8 +94,9 @@ impl Door {
         Ok(answer)
     }
 
-    /// Cancels the open invitations of removed participants. If the server dies before that, the
-    /// client's retry does it. (`access/invite.rs`, `still_invites`)
+    /// Cancels the open invitations of removed participants. If the server dies before the
+    /// cancellation, the client's retry with the same key cancels them. (`access/invite.rs`,
+    /// `still_invites`)
     async fn cancel_invitations(
         &self,
         stream: &StreamId,
@@ -120,7 +121,8 @@ impl Door {
     }
 
     /// Records in the audit record the chats that a command bound or unbound, also by archiving and
-    /// unarchiving. If the server dies before that, the client's retry does it.
+    /// unarchiving. If the server dies before the record is written, the client's retry with the
+    /// same key writes it.
     async fn record_chats(&self, stream: &StreamId, answer: &Answer) -> Result<(), HallError> {
         let Some(recorded) = &answer.event else { return Ok(()) };
         let changed: Vec<(Chat, AuditAction)> = match &recorded.event {

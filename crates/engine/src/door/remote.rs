@@ -60,8 +60,8 @@ impl Door {
                 false => Err(unmet),
             };
         }
-        // A link is closed on this computer even if the computers are off; the other side hears of
-        // it later.
+        // A link is closed on this computer even if the computers are off. The other computer gets
+        // the row about the end later.
         if !words.close_link {
             self.computer_directory()?.must_be_on()?;
         }

@@ -242,11 +242,11 @@ impl Door {
         Ok(page.ok().and_then(|page| page.events.first().map(|recorded| recorded.id(stream))))
     }
 
-    /// Starts a program, or adopts a running one. Asks a person first about an agent that may not
-    /// start it.
+    /// Starts a program, or adopts a running one. If the caller is an agent that may not start the
+    /// program without a person, asks a person. The program starts only after the person's yes.
     ///
     /// # Errors
-    /// [`AccessError`]; nothing runs then, and no person was asked.
+    /// [`AccessError`]. No program runs then, unless only its terminal could not be stored.
     pub async fn start(
         &self,
         new: NewProgram,
@@ -299,7 +299,7 @@ impl Door {
     /// that session, a person is asked first.
     ///
     /// # Errors
-    /// [`AccessError`]; nothing was said then.
+    /// [`AccessError`]. No words were posted then, unless only the closing of the link failed.
     pub async fn send(
         &self,
         words: NewWords,
@@ -333,8 +333,8 @@ impl Door {
         self.caller.session().filter(|_| self.caller.reach != Reach::All)
     }
 
-    /// Asks a person if the calling session may talk to a session that it does not see. Returns the
-    /// error `unseen` if no person is asked. The outcome does not reveal if that session exists.
+    /// Asks a person if the calling session may talk to a session that it does not see. Returns
+    /// `unseen` if the question is not allowed. The outcome does not reveal if that session exists.
     pub(super) async fn ask_to_talk(
         &self,
         words: NewWords,
@@ -492,7 +492,7 @@ impl Door {
     /// Runs the program of an ended session again. Only a person may ask for it.
     ///
     /// # Errors
-    /// [`AccessError`]; nothing runs then.
+    /// [`AccessError`]. The program does not run then, unless only a step after its start failed.
     pub async fn resume_session(
         &self,
         word: &str,

@@ -107,11 +107,13 @@ impl Door {
     }
 
     /// Begins a conversation. The number of conversations that an agent may begin within an hour is
-    /// limited. Only people with the right to start programs choose its folder: it decides what
-    /// these programs read, and an agent could have written there what they run.
+    /// limited. Only people with the right to start programs may choose the conversation's folder.
+    /// The programs read the files of this folder, and an agent could have written files there that
+    /// the programs run.
     ///
     /// # Errors
-    /// [`AccessError`]; nothing was created then.
+    /// [`AccessError`]. Nothing was created then, but after [`HallError::Failed`] the outcome is
+    /// unknown.
     pub async fn begin(
         &self,
         new: ConversationStart,

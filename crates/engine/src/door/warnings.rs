@@ -8,8 +8,8 @@ use moothall_kernel::silence::{Reason, Silence};
 use super::{Action, Door};
 
 impl Door {
-    /// Returns warnings about a command that was accepted. Some are a word for programs, followed
-    /// by the sentence for people.
+    /// Returns warnings about a command that was accepted. Some warnings take two entries: a word
+    /// for programs, and then a sentence for people.
     pub async fn warnings_of(&self, stream: &StreamId, recorded: &RecordedEvent) -> Vec<String> {
         let mut warnings = strangers(recorded);
         warnings.extend(self.stray_name_read(stream, recorded).await);

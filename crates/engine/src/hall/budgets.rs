@@ -190,8 +190,8 @@ impl SharedBudgets {
         if paid {
             charges.iter().for_each(|charge| book.budgets.charge(charge));
         }
-        // This comes after a refusal too, because the end of a raise brings a budget near its limit
-        // without a charge.
+        // The near budgets are updated after a refusal too, because the end of a raise brings a
+        // budget near its limit without a charge.
         book.tell(charges, now);
         paid
     }

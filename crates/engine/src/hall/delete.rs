@@ -24,8 +24,9 @@ impl Hall {
 
 impl Inner {
     /// Deletes a conversation as [`Hall::delete`] does: submits the deletion, then forgets the
-    /// presences, erases the content and removes it from the search index. A repeated call does all
-    /// but the first.
+    /// presences, erases the content and removes it from the search index. If the conversation was
+    /// deleted before, all steps after the submission are done again. Returns true if the content
+    /// is erased.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         stream: &StreamId,

@@ -12,7 +12,7 @@ pub use crate::hall::copies::Copies;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 
 impl Hall {
-    /// Registers a holder of copies, which is told when words are erased.
+    /// Registers a holder of copies, which is notified when words are erased.
     pub fn keeps_copies(&self, copies: Weak<dyn Copies>) {
         let mut all = self.inner.copiers.lock();
         all.retain(|known| known.strong_count() > 0);

@@ -1,5 +1,5 @@
 //! The states of participants in all conversations: the signs of work that runtimes give, and the
-//! states that readers were told last.
+//! states that were sent to readers last.
 //!
 //! Nothing is computed when a conversation changes. The change is noted, and one task of the hall
 //! (`hall/states.rs`) computes the states of all changed conversations, at most four times a
@@ -46,7 +46,7 @@ struct BookPages {
 #[derive(Default)]
 struct KnownStates {
     own: Vec<OwnOccupation>,
-    /// The states that readers were told last.
+    /// The states that were sent to readers last.
     told: Vec<ShownOccupation>,
 }
 
@@ -139,8 +139,8 @@ impl OccupationBook {
         pages.known.get(stream).map_or_else(Vec::new, |known| known.shown(stream, &busy, works))
     }
 
-    /// Returns the states that changed since readers were told, and counts them as told. Looks at
-    /// the conversations of `changed`, and at all conversations with sessions.
+    /// Returns the states that differ from those that this function returned last, for the readers.
+    /// Looks at the conversations of `changed`, and at all conversations with sessions.
     pub(crate) fn news(
         &self,
         changed: &BTreeSet<StreamId>,

@@ -20,9 +20,9 @@ use crate::stream::remote_effects::MemberElsewhere;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
 impl Inner {
-    /// Inserts the offer of a turn as a delivery, only one time. If it was inserted before this
-    /// server started, or before a pause, it may not have been sent. Then the turn's computer is
-    /// asked for the turn's state, and the answer decides if the turn is offered again.
+    /// Inserts the offer of a turn as a delivery, only one time. If the offer was inserted before
+    /// this server started, or before a pause, it is not certain that it was sent. Then the turn's
+    /// computer is asked for the turn's state, and the answer decides if the turn is offered again.
     pub(crate) async fn keep_offer(self: &Arc<Self>, key: TurnKey, to: MemberElsewhere) {
         let MemberElsewhere { computer, session } = to;
         let TurnKey { stream, turn, attempt } = key.clone();
@@ -43,10 +43,10 @@ impl Inner {
         self.owe_offered(key, probe, &computer, once).await;
     }
 
-    /// Tells a computer again about the turns that were offered to it, because the rows about them
-    /// may have been lost on either side when a log was restored. A turn that has begun is asked
-    /// for, and a turn that has not begun is offered. Leaves out a turn with a row that is still to
-    /// be sent.
+    /// Sends a computer new rows about the turns that were offered to it, because the earlier rows
+    /// were perhaps lost on either side when a log was restored. Asks for the state of a turn that
+    /// has begun, and offers a turn that has not begun. Leaves out a turn with a row that is still
+    /// to be sent.
     ///
     /// # Errors
     /// [`HallError`] if the log cannot be read.
@@ -99,8 +99,9 @@ impl Inner {
         }
     }
 
-    /// Inserts a row about an offered turn. If the log cannot take it, tries again after a pause.
-    /// Returns `None` if the turn is not offered any more, or the row was refused.
+    /// Inserts a row for another computer about an offered turn. If the log cannot take it, tries
+    /// again after a pause. Returns `None` if the turn is not offered any more, or the row was
+    /// refused.
     async fn owe_offered(
         self: &Arc<Self>,
         key: &TurnKey,

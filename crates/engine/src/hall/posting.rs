@@ -32,8 +32,10 @@ impl Inner {
     }
 
     /// Commits a message to a session of another computer as a delivery. With a key, only the first
-    /// call does. A sending session commits it at its own home, and waits for the end of the turn
-    /// that answers it. Returns the conversation of the delivery.
+    /// call commits a delivery. If a session sends the message, the delivery belongs to that
+    /// session's home, and the session waits for the end of the turn that answers the message. Any
+    /// other delivery belongs to the conversation of the computers. Returns the conversation of the
+    /// delivery.
     pub(crate) async fn post_message(
         self: &Arc<Self>,
         computer: &PairedComputer,

@@ -89,7 +89,7 @@ impl ResidentHall {
     /// Creates a conversation.
     ///
     /// # Errors
-    /// [`HallError`]; no conversation was created then.
+    /// [`HallError`]. No conversation was created then, but after `Failed` the outcome is unknown.
     pub async fn create(
         &self,
         name: String,
@@ -103,7 +103,8 @@ impl ResidentHall {
     /// Creates a conversation together with deliveries, which are committed with its first event.
     ///
     /// # Errors
-    /// [`HallError`]; neither the conversation nor a delivery was created then.
+    /// [`HallError`]. Neither the conversation nor a delivery was created then, but after `Failed`
+    /// the outcome is unknown.
     pub async fn create_owing(
         &self,
         name: String,
@@ -136,8 +137,9 @@ impl ResidentHall {
     /// Submits a command. The answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace. After `Failed` the outcome is
-    /// unknown, and a retry with the same key tells it. After any other error nothing was decided.
+    /// [`HallError`]. After `Rejected` the trace perhaps holds the words. After `Failed` the
+    /// outcome is unknown, and a retry with the same key returns it. After any other error nothing
+    /// was decided.
     pub async fn submit(
         &self,
         stream: &StreamId,
@@ -159,7 +161,8 @@ impl ResidentHall {
     /// command is retried with its key, no delivery is committed a second time.
     ///
     /// # Errors
-    /// [`HallError`], as for [`ResidentHall::submit`]. After an error no delivery is committed.
+    /// [`HallError`], as for [`ResidentHall::submit`]. After an error other than `Failed` no
+    /// delivery is committed.
     pub async fn submit_owing(
         &self,
         stream: &StreamId,
@@ -174,7 +177,8 @@ impl ResidentHall {
     /// nothing.
     ///
     /// # Errors
-    /// [`HallError`], as for [`ResidentHall::submit`]. After an error no delivery is committed.
+    /// [`HallError`], as for [`ResidentHall::submit`]. After an error other than `Failed` no
+    /// delivery is committed.
     pub async fn owe(
         &self,
         stream: &StreamId,
@@ -279,8 +283,8 @@ impl ResidentHall {
     }
 
     /// Commits a message to a session of another computer as a delivery. With a key, only the first
-    /// call does. A sending session waits for the end of the turn that answers it. Returns the
-    /// conversation of the delivery.
+    /// call commits a delivery. If a session sends the message, also stores that this session waits
+    /// for the end of the turn that answers the message. Returns the conversation of the delivery.
     ///
     /// # Errors
     /// [`HallError`], as for [`ResidentHall::owe`].
@@ -314,8 +318,8 @@ impl ResidentHall {
         self.0.view(stream, question).await
     }
 
-    /// Returns events after a position, all or at most `limit`. All of them are in memory at once,
-    /// so use this for short spans.
+    /// Returns events after a position, all or at most `limit`. All of them are in memory together,
+    /// so use this function for short spans.
     ///
     /// # Errors
     /// [`HallError`] if the stream does not exist or cannot be read.

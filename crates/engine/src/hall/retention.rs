@@ -40,8 +40,8 @@ impl Hall {
     }
 }
 
-/// Deletes conversations that are old enough, immediately and then every hour while the hall lives.
-/// Skips a look while the clock is in doubt.
+/// Deletes archived conversations whose newest event has reached this age, immediately and then
+/// every hour while the hall lives. Skips a look while the clock is in doubt.
 async fn look(hall: Weak<Inner>, age: Millis) {
     loop {
         let Some(hall) = hall.upgrade() else { return };
@@ -69,8 +69,8 @@ impl Inner {
         self.retention.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does the work of [`Hall::delete_outlived`], page by page. A conversation that cannot be
-    /// deleted is only logged.
+    /// Does the work of [`Hall::delete_outlived`], page by page. Skips a conversation that sessions
+    /// still need. Only logs a deletion that fails.
     async fn delete_outlived(self: &Arc<Self>, age: Millis) -> Result<usize, HallError> {
         let (mut deleted, mut after) = (0, None);
         loop {

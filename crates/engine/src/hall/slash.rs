@@ -151,7 +151,9 @@ impl Hall {
         }
     }
 
-    /// Resolves names of muted participants, which may have left.
+    /// Resolves the names of participants to unmute. The ids of muted participants count even if
+    /// these participants have left. If one of the names is not such an id, all have to name
+    /// present participants.
     async fn resolve_muted(
         &self,
         stream: &StreamId,
@@ -184,7 +186,8 @@ impl Hall {
     }
 
     /// Makes the step that invites a client. If the participant is in the conversation already, the
-    /// step changes the given fields of its profile; without fields, it only says so.
+    /// step changes the given fields of its profile. Without such fields, the step is only an
+    /// answer that the participant is there already.
     async fn invite(
         &self,
         stream: &StreamId,

@@ -1,4 +1,4 @@
-//! The task that tells the listeners of a hall the states of participants, and the states on
+//! The task that sends the states of participants to the listeners of a hall, and the states on
 //! demand.
 
 use std::collections::BTreeSet;
@@ -16,11 +16,12 @@ use crate::hall::occupations::{OccupationBook, OwnOccupation, SessionWorks};
 use crate::ports::ListFilter;
 use crate::sessions::{Activity, Status};
 
-/// Pause between two rounds of telling: a participant's state is told at most four times a second.
+/// Pause between two rounds: a participant's state is sent at most four times a second.
 const PAUSE: Duration = Duration::from_millis(250);
 
 impl Inner {
-    /// Tells the listeners of the hall each change of a state, until the hall is dropped.
+    /// Sends each change of a participant's state to the listeners of the hall, until the hall is
+    /// dropped.
     pub(crate) async fn tell_states(hall: Weak<Inner>) {
         let Some(book) = hall.upgrade().map(|hall| hall.occupations.clone()) else { return };
         loop {
@@ -32,7 +33,7 @@ impl Inner {
         }
     }
 
-    /// Tells the listeners the states that changed since the last round, of live conversations
+    /// Sends the listeners the states that changed since the last round, of live conversations
     /// only.
     async fn tell_changed_states(self: &Arc<Self>, book: &OccupationBook) {
         let (changed, sessions_changed) = book.take_changed();
@@ -44,7 +45,7 @@ impl Inner {
         for stream in &changed {
             self.learn_states_if_live(stream).await;
         }
-        // An earlier round may have told the change already. Then there is nothing to tell.
+        // Perhaps an earlier round has sent the change already. Then there is nothing to send.
         if changed.is_empty() && !sessions_changed {
             return;
         }

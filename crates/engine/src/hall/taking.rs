@@ -18,7 +18,7 @@ use crate::stream::{ItemBody, OwedItems, Taking, Verdict};
 
 /// Namespace and key of the claim that the conversation of the computers holds.
 const COMPUTERS: (&str, &str) = ("computers", "hall");
-/// Its title.
+/// Title of the conversation of the computers.
 const TITLE: &str = "Computers";
 
 /// A row of another computer, as a request to a stream.
@@ -52,12 +52,12 @@ impl TakenRow {
 }
 
 impl Inner {
-    /// Takes rows of one channel in their order, each in the append of a stream. Consecutive rows
-    /// of one stream are submitted together. The next stream gets its rows when these are answered.
+    /// Takes rows that another computer sent over one channel, in their order, each in the append
+    /// of a stream. Consecutive rows of one stream are submitted together. The next stream gets its
+    /// rows when these are answered.
     ///
-    /// Returns a verdict for each row up to the first that was not taken
-    /// ([`counts_as_taken`]). That row and all later ones have
-    /// to be taken again.
+    /// Returns a verdict for each row up to the first that was not taken ([`counts_as_taken`]).
+    /// That row and all later ones have to be taken again.
     pub(crate) async fn take(self: &Arc<Self>, rows: Vec<TakenRow>) -> Vec<Verdict> {
         let (mut verdicts, mut rows) = (Vec::new(), rows.into_iter().peekable());
         while let Some(first) = rows.next() {
@@ -76,8 +76,9 @@ impl Inner {
         verdicts
     }
 
-    /// Takes the rows of one stream. If the stream is gone, the conversation of the computers takes
-    /// them, and sends their refusals.
+    /// Takes the rows that another computer sent to one stream. If the stream is gone, the
+    /// conversation of the computers takes them, and sends their refusals. Without a stream, the
+    /// conversation of the computers takes the rows as they are.
     async fn take_run(
         self: &Arc<Self>,
         stream: Option<StreamId>,
@@ -100,7 +101,7 @@ impl Inner {
         verdicts
     }
 
-    /// Takes rows on the conversation of the computers.
+    /// Takes rows of another computer on the conversation of the computers.
     async fn take_here(self: &Arc<Self>, rows: Vec<TakenRow>) -> Vec<Verdict> {
         match self.computers_stream().await {
             Ok(stream) => self.submit_rows(&stream, rows).await,
@@ -108,8 +109,10 @@ impl Inner {
         }
     }
 
-    /// Submits rows to a stream in their order, without waiting for the answers in between. If the
-    /// queue refuses a row, the rest is not submitted.
+    /// Submits rows of another computer to a stream, in their order, without waiting for the
+    /// answers in between. If the stream's queue refuses a row, the later rows are not submitted.
+    /// Returns the verdicts of the submitted rows, and then the error of the queue if it refused
+    /// one.
     async fn submit_rows(self: &Arc<Self>, stream: &StreamId, rows: Vec<TakenRow>) -> Vec<Verdict> {
         let (mut answers, mut failed) = (Vec::new(), None);
         for row in rows {

@@ -69,8 +69,8 @@ fn follow(
 }
 
 /// Returns an error if the catalog row contradicts the events. The row has no checksum, but it can
-/// be derived from the events. A row that wakes a conversation too early or in vain is harmless,
-/// because another version may have computed the wake in another way.
+/// be derived from the events. A row may wake a conversation too early or in vain: such a wake is
+/// harmless, and perhaps another version has computed it in another way.
 fn differs(listed: &ListedStream, state: &Aggregate) -> Option<LogError> {
     let (row, made) = (&listed.catalog, Catalog::of(state));
     let too_late = made.next_wake.is_some_and(|wake| row.next_wake.is_none_or(|row| row > wake));

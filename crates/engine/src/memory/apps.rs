@@ -9,7 +9,9 @@ use crate::ports::{APPS_MAX, AppHold, Apps, AuditEntry, HeldApp, LogError};
 
 #[async_trait]
 impl Apps for MemoryLog {
-    /// Does nothing, and records nothing, if the agent has the app already.
+    /// Gives an app without an agent to this agent, and records it. Refuses an app of another
+    /// agent, and more than `APPS_MAX` apps. Does nothing, and records nothing, if the agent has
+    /// the app already.
     async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError> {
         let mut tables = self.to_write()?;
         match tables.apps.get(&app.id) {

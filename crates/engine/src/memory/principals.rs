@@ -243,7 +243,8 @@ impl Principals for MemoryLog {
         Ok(keys.revoke(|token| token.principal.id == *principal, at, entry))
     }
 
-    /// Revokes only invitations into this conversation alone.
+    /// Revokes the invitations of a participant, and those that the participant's tokens made. Only
+    /// invitations into this conversation alone are revoked.
     async fn cancel_invitations(
         &self,
         stream: &StreamId,

@@ -38,7 +38,7 @@ impl Postponement {
 /// A delivery that was taken to be carried.
 struct BegunDelivery {
     delivery: Delivery,
-    /// True if an earlier process began it, and its handler cannot tell if it has arrived.
+    /// True if an earlier process began it, and its handler cannot find out if it has arrived.
     may_have_arrived: bool,
 }
 
@@ -111,7 +111,8 @@ impl<'a> Carrier<'a> {
     /// Stores the result of carrying a delivery.
     async fn store(&self, delivery: &Delivery, outcome: Outcome) -> Result<(), Postponement> {
         let (to, evidence, lasting) = match outcome {
-            // This is not synced. After a power cut the delivery is repeated, or becomes `unknown`.
+            // The write of a done delivery is not synced. After a power cut the delivery is
+            // repeated, or becomes `unknown`.
             Outcome::Done(evidence) => (DeliveryState::Done, evidence, Durability::Written),
             Outcome::Failed(why) => (DeliveryState::Failed, why, Durability::Synced),
             Outcome::Unknown(why) => (DeliveryState::Unknown, why, Durability::Synced),

@@ -1,6 +1,6 @@
 //! Notes of a delivery while it is under way: the parts that were sent, and the part that is being
-//! sent. They are stored with the delivery's row. After a crash they tell which parts may be
-//! repeated.
+//! sent. The notes are stored with the delivery's row. After a crash they show which parts were
+//! sent, and which part perhaps arrived.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct SentPart {
     pub bot: String,
     /// The id of the chat in its product.
     pub chat: String,
-    /// The id of the message in that chat. `None` if the product's answer did not tell.
+    /// The id of the message in that chat. `None` if the product's answer did not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The id of the account that alone sees the message, in a chat with several people.

@@ -94,8 +94,8 @@ impl Outbox {
         self.handlers_of(kind).is_some()
     }
 
-    /// Starts a task for a target that has a new delivery, or tells the running one. Does nothing
-    /// if no handler is registered for the target.
+    /// Starts a task for a target that has a new delivery, or notifies the running task. Does
+    /// nothing if no handler is registered for the target.
     pub(crate) fn serve(self: &Arc<Self>, target: &Target) {
         let Some(handlers) = target.kind().and_then(|kind| self.handlers_of(kind)) else { return };
         if self.served().insert(target.clone(), true).is_some() {

@@ -113,7 +113,7 @@ pub enum PostCommand {
     Begun {
         /// The turn.
         hosted: HostedKey,
-        /// The event of the sender's log that has the prompt of the turn, and so tells the newest
+        /// The event of the sender's log that has the prompt of the turn. It determines the newest
         /// event of the receiver's conversation that the prompt covers.
         asked: Seq,
     },
@@ -156,7 +156,7 @@ pub enum PostCommand {
     State {
         /// The turn.
         hosted: HostedKey,
-        /// Its state.
+        /// The state of the turn.
         state: HostedState,
     },
     /// No command. Only the number of the row has to arrive.

@@ -36,9 +36,9 @@ pub trait PostBook: Send + Sync + 'static {
 /// the record around it, has `"keep": true` then. Without its command a row carries only its
 /// number.
 ///
-/// The log cannot tell words from references in a command. It removes the command unless its author
-/// says that it has no words. If an author forgets `keep`, an effect is lost. If words were
-/// forgotten, the promise of a deletion would be broken.
+/// The log cannot distinguish words from references in a command. It removes the command unless its
+/// author says with `keep` that it has no words. If an author forgets `keep`, an effect is lost. If
+/// the log kept words by default, an author's mistake would break the promise of a deletion.
 pub fn keeps_command(command: &str) -> bool {
     let command: Value = serde_json::from_str(command).unwrap_or_default();
     command["keep"] == true || command["command"]["keep"] == true

@@ -193,8 +193,8 @@ pub const WINDOW_LEN: usize = 25;
 
 /// An agent, which takes turns. Each entry of the registry has one.
 ///
-/// `ensure` is called again whenever a turn may not be running. If it is called twice with the same
-/// key, the agent must do the work only one time.
+/// `ensure` is called again whenever it is not certain that a turn runs. If it is called twice with
+/// the same key, the agent must do the work only one time.
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
     /// Returns the kind of runtime, as a word for people.

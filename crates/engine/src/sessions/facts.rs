@@ -233,7 +233,7 @@ pub struct RemoteMember {
     pub computer: PairedComputer,
     /// The session.
     pub session: RemoteSession,
-    /// Its name, number and role in the link.
+    /// The session's name, number and role in the link.
     pub member: Member,
 }
 

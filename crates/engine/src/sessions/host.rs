@@ -181,9 +181,9 @@ impl Dialog {
             && self.options.iter().zip(&choice.options).all(is_offered)
     }
 
-    /// True if the dialog may be the question of a report. If the report has a command, the dialog
-    /// has to show its beginning, and otherwise some text of the report. This is not proof, so the
-    /// person who decides sees both.
+    /// True if the dialog is perhaps the question of a report. If the report has a command, the
+    /// dialog has to show the command's beginning, and otherwise some text of the report. A match
+    /// is not proof, so the person who decides sees both.
     pub fn shows(&self, reported: &str) -> bool {
         const NAMED_CHARS: usize = 24;
         let shown = squeezed(&self.action);
@@ -321,8 +321,8 @@ pub enum HostFault {
     /// The pane does not exist, or belongs to another process.
     #[error("{0}")]
     Gone(String),
-    /// The pane may not be typed into now: it shows a shell, its composer is not empty, or the
-    /// program is busy.
+    /// The server must not type into the pane now: it shows a shell, its composer is not empty, or
+    /// the program is busy.
     #[error("{0}")]
     Refused(String),
     /// Any other failure, such as a terminal that does not answer. The text is for people.
@@ -404,7 +404,7 @@ pub trait SessionHost: Send + Sync + 'static {
     fn runs_as(&self, _client: &str) -> Result<Option<UnixUser>, HostFault> {
         Ok(None)
     }
-    /// Starts a program. Answers when its process runs; [`View::state`] tells when it takes input.
+    /// Starts a program. Answers when its process runs. [`View::state`] shows when it takes input.
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;
     /// Adopts a running program.
     async fn adopt(&self, adopt: &AdoptRequest) -> Result<Pane, HostFault>;

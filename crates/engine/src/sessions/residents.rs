@@ -197,7 +197,7 @@ pub trait SessionDirectory: Send + Sync {
     /// key returns the same session. The caller prevents concurrent calls with one key.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing runs then.
+    /// [`SessionError`]. No program runs then, unless only its terminal could not be stored.
     async fn start_once(
         &self,
         new: AuthorizedRequest<NewSession>,
@@ -296,7 +296,7 @@ pub trait SessionDirectory: Send + Sync {
     /// Runs the program of an ended session again.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing runs then.
+    /// [`SessionError`]. The program does not run then, unless only a step after its start failed.
     async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<ResumedSession, SessionError>;
 
     /// Returns the links that a living session has not rejoined, each with the sessions that the
@@ -312,7 +312,7 @@ pub trait SessionDirectory: Send + Sync {
     /// Sends a message to a session. A second call with the same key sends nothing.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing was said then.
+    /// [`SessionError`]. No words were posted then, unless only the closing of the link failed.
     async fn send_once(
         &self,
         message: AuthorizedRequest<Message>,

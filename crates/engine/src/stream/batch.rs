@@ -275,7 +275,7 @@ impl Host {
 
     /// Requests the append of a decided batch. Drops its decisions if they break an invariant. A
     /// batch without events, claims, deliveries and marks is answered without an append. If the
-    /// host is not the writer of the stream (it has no epoch), it asks for that first.
+    /// host is not the writer of the stream (it has no epoch), it first requests an epoch.
     fn append(&mut self, deciding: PendingBatch, around: &Around<'_>) {
         let owes = !deciding.owed.is_empty() || !deciding.marks.is_empty();
         if deciding.events.is_empty() && deciding.keys.is_empty() && !owes {
@@ -492,7 +492,7 @@ impl Host {
         let taken = |item: &Item| item.taking.as_ref().is_some_and(|it| it.mark.through <= through);
         let error = match items.iter().all(taken) {
             true => HallError::Taken { through },
-            // An earlier row is missing. The sender sends both again.
+            // An earlier row is missing. The sending computer sends both again.
             false => HallError::Failed(why.to_owned()),
         };
         self.refuse_alone(items, &error);
@@ -507,7 +507,7 @@ impl Host {
         self.refuse(asked, error);
         let lost = *error == HallError::DiskFull && planted::has(Bug::RetryLostWhenFull);
         if !own.is_empty() && !lost {
-            // They go in front of newer commands, because deadlines have to move before a timer
+            // The commands go in front of newer ones, because deadlines have to move before a timer
             // reads them.
             self.pending.splice(0..0, own);
             // The number of doublings is bounded, because a shift by 64 bits would panic.

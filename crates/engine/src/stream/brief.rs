@@ -19,7 +19,7 @@ use crate::runtime::agent::{Job, TurnKey};
 
 /// Number of events that are read before the range of a turn, so that a message that was queued
 /// appears at the place where it took effect. If it left the queue before these events, the state
-/// knows that the participant has not heard it.
+/// knows that the participant has not received it.
 const WINDOW_SEQS: u64 = 128;
 /// Maximum number of events that are read for a turn. Before them only messages are read.
 const RANGE_SEQS_MAX: u64 = 1000;
@@ -27,7 +27,7 @@ const RANGE_SEQS_MAX: u64 = 1000;
 const MESSAGES_PAGE: usize = 256;
 /// Number of messages in one read that only counts those without room in the prompt.
 const COUNTED_PAGE: usize = 1000;
-/// Maximum number of such reads. Beyond it the prompt says that there are more.
+/// Maximum number of reads that only count. Beyond it the prompt says that there are more.
 const COUNTED_PAGES_MAX: usize = 10;
 /// Maximum number of messages in a prompt whose `reply_to` is read from before the range.
 const REPLIES_MAX: usize = 16;
@@ -66,7 +66,7 @@ pub(crate) struct Brief<'a> {
     pub(crate) state: &'a Conversation,
     pub(crate) turn: &'a Turn,
     pub(crate) participant: &'a Participant,
-    /// Bytes of transcript that fit into the prompt. A participant with its own memory is only told
+    /// Bytes of transcript that fit into the prompt. A participant with its own memory only gets
     /// what is new since its last turn.
     pub(crate) room: usize,
     /// Number of messages that the job carries.

@@ -133,7 +133,8 @@ impl Item {
         match self.wanted {
             ItemBody::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
             ItemBody::Decision(_) | ItemBody::Owing => self.key(),
-            // Their mark alone makes sure that they do not take effect twice.
+            // A stored answer has a claim of its own. The mark of a row from another computer makes
+            // sure that the row does not take effect twice.
             ItemBody::Keeping(_) | ItemBody::Probing(_) | ItemBody::Missing { .. } => None,
         }
     }

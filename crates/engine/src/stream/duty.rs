@@ -42,8 +42,8 @@ impl Host {
 
     /// Composes and sends the jobs of the runs in order, as far as they need one. Stops at a job
     /// whose events have to be read first, and [`Host::read`] goes on from there. Ends a turn whose
-    /// job cannot be composed. After the last run, requests the allowed requests and sets the
-    /// alarm.
+    /// job cannot be composed. After the last run, outputs the requests that people allowed, to be
+    /// carried out, and sets the alarm.
     fn brief(&mut self, mut briefing: Briefing, around: &Around<'_>) {
         loop {
             let (run, drafting) = match briefing.drafting.take() {
@@ -78,8 +78,8 @@ impl Host {
     }
 
     /// Notes a turn that is not noted yet. True if its job has to be sent to its runtime: for the
-    /// first time, or once more, because the turn waits at the runtime and was widened after its
-    /// job was sent.
+    /// first time, again after a probe has found the turn, or again because the turn waits at the
+    /// runtime and was widened after its job was sent.
     fn needs_job(&mut self, run: &TurnDuty, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
             None => self.start_or_probe(run, around),
@@ -218,7 +218,7 @@ impl Host {
         let result =
             Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
         self.runs.end_here(run.turn);
-        // A runtime that waits may have the turn already, since it was granted.
+        // A runtime that lets turns wait has the turn perhaps already since the grant.
         self.out.push(Output::Cancel { key: self.key_of(run) });
         self.pending.push(Item::internal(EngineCommand::Finished {
             turn: run.turn,
@@ -247,8 +247,8 @@ impl Host {
         TurnKey { stream: self.stream.clone(), turn: run.turn, attempt: run.attempt }
     }
 
-    /// Sets the time of the next look: `wake_at`, the next deadline of the state, or at most
-    /// [`LOOKS`] from now if a remote client has a turn.
+    /// Sets the time of the next look to `wake_at`, the next deadline of the state. If a remote
+    /// client has a turn, the look comes at most [`LOOKS`] from now.
     fn set_alarm(&mut self, wake_at: Option<Timestamp>, around: &Around<'_>) {
         let now = around.now;
         // No event reports that a client has gone, so the host checks while a client has a turn.

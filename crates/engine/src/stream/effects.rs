@@ -387,7 +387,7 @@ mod tests {
         };
         assert_eq!(targets(&[post(4, None)]), ["chat:discord:7", CHAT]);
         assert_eq!(targets(&[post(4, Some(CHAT))]), ["chat:discord:7"]);
-        // The chat that is unbound is told so, and hears nothing of what follows.
+        // The unbound chat gets the note about its unbinding, and none of the later events.
         assert_eq!(
             targets(&[control(4, Change::Unbound { target: CHAT.into() }), post(5, None)]),
             ["chat:discord:7", CHAT, "chat:discord:7"]

@@ -107,15 +107,15 @@ impl Agent for AgentElsewhere {
         }
     }
 
-    /// A running turn continues. Its computer reports the end, and says after a restart of this
-    /// server if it has lost the turn.
+    /// A running turn continues. Its computer reports the end, and after a restart of this server
+    /// it reports if it has lost the turn.
     async fn probe(&self, key: &TurnKey) -> Probe {
         self.offers.note_begun(key);
         Probe::Running
     }
 
-    /// Drops the job. The append that records the end of the turn also tells the other computer
-    /// about it.
+    /// Drops the job. The append that records the end of the turn also sends it to the other
+    /// computer.
     fn cancel(&self, key: &TurnKey) {
         self.offers.drop_turn(key);
     }

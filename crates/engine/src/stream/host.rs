@@ -13,9 +13,10 @@
 //! Decisions also depend on facts that do not belong to the stream. *Who is reachable* and *which
 //! keys were used* come one time for each batch, with [`Input::Found`], since they may change at
 //! any time anyway. *Which agents there are* comes with every input, in [`Around`], because a turn
-//! that should run has to be given to its runtime at once. *The budgets* are shared by all streams,
-//! so [`Output::Charge`] requests the costs of a decision before the next decision is made, because
-//! two streams must not spend the same money. The budgets are not locked while the rules decide.
+//! that should run has to be given to its runtime immediately. *The budgets* are shared by all
+//! streams, so [`Output::Charge`] requests the costs of a decision before the next decision is
+//! made, because two streams must not spend the same money. The budgets are not locked while the
+//! rules decide.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter;
@@ -452,7 +453,8 @@ impl Host {
     /// receipt that leads to no command is answered immediately.
     fn hear(&mut self, key: &TurnKey, notice: HostNotice, items: &mut Vec<Item>) {
         match notice {
-            // This is not delayed, so that a part of an answer never comes after the answer.
+            // Progress goes to the listeners without delay. Otherwise a part of an answer could
+            // come after the whole answer.
             HostNotice::Report(report, _) if report.is_by_the_way() => {
                 let signal = self
                     .committed

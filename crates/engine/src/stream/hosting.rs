@@ -34,7 +34,9 @@ impl Host {
         PostCommand::State { hosted: key.clone(), state }.entry(&key.computer)
     }
 
-    /// Decides the consequence if the computer of its participant does not know a turn.
+    /// Returns the consequence for a turn that the computer of its participant does not know. The
+    /// turn ends if it had begun, and is offered again if it had not. A turn that is over needs
+    /// nothing.
     pub(super) fn miss(&self, no: TurnNo, attempt: u32) -> MissingTurn {
         let conversation = self.working().conversation();
         match conversation.and_then(|state| at_computer(state, no, attempt)) {

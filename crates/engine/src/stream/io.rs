@@ -169,7 +169,7 @@ pub struct Taking {
     pub refusal: Option<RefusalNote>,
 }
 
-/// A row whose sender is told of a refusal.
+/// A row whose refusal is sent to its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusalNote {
     /// The number of the row in the channel of the mark.
@@ -179,7 +179,7 @@ pub struct RefusalNote {
 }
 
 impl Taking {
-    /// Returns the taking of one row, whose sender is told of a refusal.
+    /// Returns the taking of one row, whose refusal is sent to its sender.
     pub fn row(channel: PostChannel, number: u64) -> Self {
         let mark = PostMark { channel, before: number.saturating_sub(1), through: number };
         Self { mark, refusal: Some(RefusalNote { number, about: None }) }

@@ -80,8 +80,8 @@ impl Shell {
                 if let Some(state) = self.host.conversation() {
                     self.hall.meters.committed(&self.stream, state, &events);
                     self.hall.voices.note(state, &events);
-                    // This comes before `settle`, because the budget must have the cost when its
-                    // reservation ends.
+                    // The standing is noted before `settle`, because the budget must have the cost
+                    // when its reservation ends.
                     self.note_standing(state);
                 }
                 self.hall.reservations.settle(&self.stream, &events);

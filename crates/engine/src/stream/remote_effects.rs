@@ -137,8 +137,8 @@ impl RemoteEffects<'_> {
         }
     }
 
-    /// Follows a change of the participants. A session of another computer that was removed gets
-    /// the end of its membership.
+    /// Follows a change of the participants. For a removed session of another computer, adds a row
+    /// about the end of its membership.
     fn change(&mut self, change: &Change, at: Seq) {
         match change {
             Change::Invited { participant, address, .. } => {
@@ -215,8 +215,8 @@ impl RemoteEffects<'_> {
         self.owe(&member.computer, &left, at);
     }
 
-    /// Tells the computer of a turn's participant that the turn is over. The offer may have arrived
-    /// there.
+    /// Sends the computer of a turn's participant a row that the turn is over, because the offer
+    /// has perhaps arrived there.
     fn end_offer(
         &mut self,
         (turn, attempt): (TurnNo, u32),

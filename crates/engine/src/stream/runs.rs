@@ -81,7 +81,7 @@ impl Runs {
     }
 
     /// True if a turn would be lost if the process ended now. A turn in a session or a remote
-    /// client outlives the process. A turn that is still being probed may not run at all.
+    /// client outlives the process. A turn that is still being probed perhaps does not run.
     pub(super) fn would_lose(&self) -> bool {
         let lost = |going: &ActiveTurn| {
             going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing

@@ -61,7 +61,7 @@ pub(super) struct Shell {
     pub(super) own: Arc<Mutex<WindowTotals>>,
     open_turns: OpenTurns,
     pub(super) snapshots: Snapshots,
-    /// Number of items that waited for people when listeners were last told of the head.
+    /// Number of items that waited for people when the head was last sent to listeners.
     pub(super) waits: usize,
     /// True if a warning said that the stream cannot be written to, and no append succeeded since.
     pub(super) has_warned: bool,

@@ -1,5 +1,5 @@
-//! Snapshots of a live stream's state, so that a stream loads without replaying all its events.
-//! They are written in the background.
+//! Snapshots of a live stream's state, so that a stream loads without replaying all its events. A
+//! snapshot is written in the background.
 
 use std::sync::Arc;
 
@@ -68,8 +68,8 @@ impl Snapshots {
         if state.head().0 < self.newest.0 + events || self.writing.is_some() {
             return;
         }
-        // This is set before the write, so that a state that is too large is not encoded again at
-        // once.
+        // The position is set before the write, so that a state that is too large is not encoded
+        // again with the next event.
         self.newest = state.head();
         let Some(bytes) = state.to_bytes().filter(|bytes| bytes.len() <= SNAPSHOT_BYTES_MAX) else {
             return;

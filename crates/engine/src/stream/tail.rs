@@ -80,8 +80,8 @@ impl Tail {
             }
             self.events.push_back(recorded.clone());
         }
-        // The slack above `kept` makes this rare, so that making the deque contiguous costs little
-        // per event.
+        // The slack above `kept` makes the shortening rare, so that making the deque contiguous
+        // costs little per event.
         let kept = self.reach + TAIL_LEN;
         if self.events.len() > kept + TAIL_LEN {
             self.shorten(kept);

@@ -37,7 +37,7 @@ pub(crate) struct Updates(Mutex<ListenerState>);
 #[derive(Default)]
 struct ListenerState {
     sender: Option<broadcast::Sender<RingItem>>,
-    /// The batches that a listener may not have received yet, oldest first.
+    /// The batches that a listener has perhaps not received yet, oldest first.
     waiting: VecDeque<QueuedBatch>,
 }
 

@@ -81,8 +81,8 @@ pub(super) async fn run(
         tracing::debug!(%stream, %error, "a stream is not followed any more");
         path.directory.forget(&stream);
     }
-    // This comes after an error too, to release the callers that wait for a stream that cannot be
-    // followed.
+    // The sign is sent after an error too, to release the callers that wait for a stream that
+    // cannot be followed.
     ready.send_replace(true);
 }
 
@@ -232,7 +232,7 @@ impl Follower {
         };
         let here = self.directory.present(&self.stream);
         let show = |agent: &ParticipantId, state: &str| {
-            // This cannot fail for lack of room, because there is room for the presences of all
+            // The note cannot fail for lack of room, because there is room for the presences of all
             // participants.
             let _ = hall.note_presence(&self.stream, agent.clone(), state.to_owned(), None);
         };
@@ -412,8 +412,8 @@ impl Follower {
                     }
                 }
                 Change::Uninvited { participant, left } => {
-                    // `members` may be from after this event, and a removed agent still has to hear
-                    // of its removal.
+                    // `members` is perhaps from after this event, and a removed agent still has to
+                    // get the notice of its removal.
                     self.members.insert(participant.clone());
                     self.directory.tell(&self.members, || {
                         let ((task, conversation), agent) = (at(), participant.clone());

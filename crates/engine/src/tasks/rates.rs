@@ -1,4 +1,4 @@
-//! The rate limits of an agent's requests. The server tells each agent these limits when it
+//! The rate limits of an agent's requests. The server sends these limits to each agent when it
 //! connects.
 
 use std::collections::VecDeque;

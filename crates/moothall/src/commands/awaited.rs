@@ -27,8 +27,8 @@ pub(super) struct LiveAnswers<'a> {
 }
 
 impl<'a> LiveAnswers<'a> {
-    /// Creates the rows. `None` with `--json` or `--quiet`, for a pipe, and for a terminal that
-    /// takes no escape sequences.
+    /// Creates the live rows below the answers on the screen. `None` with `--json` or `--quiet`,
+    /// for a pipe, and for a terminal that takes no escape sequences.
     pub(super) fn of(context: &'a Context, state: &ThreadStateAnswer) -> Option<Self> {
         let is_plain = context.printer.json || is_quiet() || chat::wants_plain();
         if is_plain || !std::io::stdout().is_terminal() {

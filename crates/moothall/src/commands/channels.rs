@@ -60,8 +60,8 @@ async fn list(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns a bot as a line: channel, agent, name, state, the limit on the messages that it hears in
-/// groups, and the time of the last one.
+/// Returns a bot as a line: channel, agent, name, state, the limit on the messages that the bot
+/// gets in groups, and the time of the last message.
 fn bot_row(context: &Context, channel: &str, bot: &BotEntry) -> String {
     let name = bot.username.as_ref().map_or_else(String::new, |name| format!("@{name}  "));
     let hears = if bot.private { ", in groups only what is addressed to it" } else { "" };

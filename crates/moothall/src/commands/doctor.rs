@@ -394,8 +394,8 @@ fn free_space(folder: &Path) -> Option<Finding> {
     })
 }
 
-/// Warns of a remote file system, because the write-ahead log needs locks and shared memory, which
-/// may not work there.
+/// Warns of a remote file system, because the write-ahead log needs locks and shared memory, and
+/// they perhaps do not work there.
 #[cfg(target_os = "linux")]
 fn file_system(folder: &Path) -> Option<Finding> {
     use nix::sys::statfs;

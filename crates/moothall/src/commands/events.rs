@@ -39,7 +39,7 @@ impl EventSelection {
 const PAGE: usize = 100;
 
 /// Returns all events after a position that pass the filter. Reads page by page, and drops the
-/// other events of each page at once.
+/// other events of each page before it reads the next one.
 ///
 /// # Errors
 /// No server, or its refusal.

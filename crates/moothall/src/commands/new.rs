@@ -63,9 +63,9 @@ pub async fn run(context: &Context, args: &New) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the folder for the known programs of the conversation: the named one, or else this one
-/// if the server could work in it. The folder of a server in the background is the home folder,
-/// which is seldom the one that its user is at work in.
+/// Returns the folder for the known programs of the conversation: the named one, or else the
+/// current folder if the server runs as the caller's user. The folder of a server in the background
+/// is the home folder, which is seldom the one that its user is at work in.
 fn folder(context: &Context, args: &New) -> Result<Option<String>, Fault> {
     let Some(named) = &args.folder else {
         let here = std::env::current_dir().ok().filter(|_| context.client.runs_as_caller());
@@ -92,8 +92,9 @@ fn work_place(guests: &[&AgentEntry], folder: Option<&str>) -> String {
     }
 }
 
-/// Removes a conversation whose agent could not be invited, so that a refused `new` leaves nothing.
-/// A caller who may not delete archives it. Returns the refusal.
+/// Deletes a conversation whose agent could not be invited, so that a refused `new` leaves nothing.
+/// If the deletion fails, for instance without the right to delete, archives the conversation.
+/// Returns the refusal of the invitation.
 async fn undone(client: &Client, thread: &str, fault: Fault) -> Fault {
     let path = format!("/threads/{}", segment(thread));
     let deleted: Result<ThreadDeleted, Fault> = client.delete(&path).await;
@@ -111,8 +112,8 @@ async fn undone(client: &Client, thread: &str, fault: Fault) -> Fault {
     }
 }
 
-/// Returns the agents to invite: those of `--with`, each once, or without that flag the demo agents
-/// that the server has. None with `--empty`.
+/// Returns the agents to invite: the agents of `--with` without repetitions, or without that flag
+/// the demo agents that the server has. Returns none with `--empty`.
 fn guests<'a>(registry: &'a [AgentEntry], args: &New) -> Result<Vec<&'a AgentEntry>, Fault> {
     let entry = |client: &str| registry.iter().find(|agent| agent.client == client);
     if args.empty {

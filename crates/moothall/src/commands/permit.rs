@@ -329,8 +329,8 @@ impl Open {
         self.0.retain(|asked| asked.participant != participant || asked.turn.is_none());
     }
 
-    /// Returns the request with this number. Without a number, returns the only open request. If
-    /// that is not one request, the error explains it and lists the requests.
+    /// Returns the request with this number. Without a number, returns the only open request. If no
+    /// request or several requests match, the error explains this and lists the candidates.
     pub fn one(&self, number: Option<u64>) -> Result<&PendingPermission, String> {
         let meant: Vec<&PendingPermission> =
             self.0.iter().filter(|asked| number.is_none_or(|one| asked.number == one)).collect();

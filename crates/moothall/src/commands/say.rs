@@ -16,8 +16,8 @@ use crate::paint::{note, sentences};
 use crate::threads;
 
 /// Sends a message and, with `--wait`, waits for its answers. If the server holds the message until
-/// a person writes, `--wait` fails at once. Runs a typed slash command instead of sending it; text
-/// from standard input is always a message.
+/// a person writes, `--wait` fails immediately. Runs a typed slash command instead of sending it;
+/// text from standard input is always a message.
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     let given = words(&args.text)?;
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;

@@ -52,8 +52,8 @@ const DRAIN_WITHIN: Millis = Millis::from_secs(10);
 /// [`DRAIN_WITHIN`].
 const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
-/// Runs the server until a signal stops it or its log cannot be written, then closes it. A second
-/// signal during the close returns at once with an error.
+/// Runs the server until a signal stops it or its log cannot be written, then closes it. Returns an
+/// error immediately if a second signal comes during the close.
 pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     start_logging(args.log);
     let settled = settle(&args.place, &config::environment())?;

@@ -190,8 +190,9 @@ fn stands_alone(token: &TokenEntry) -> bool {
     ["personal", "agent", "account"].contains(&token.kind.as_str())
 }
 
-/// Returns the tokens that the invitations of a token issued, and those of these tokens in turn, as
-/// far as they are not revoked.
+/// Returns the tokens that the invitations of a token issued, and the tokens that the invitations
+/// of those tokens issued in turn. Leaves out revoked tokens, invitations, and the credentials of
+/// browsers.
 async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> {
     let mut left = all(&context.client).await?.tokens;
     let (mut known, mut found) = (BTreeSet::from([id.to_owned()]), Vec::new());

@@ -69,6 +69,7 @@ pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
     let room = if stories.has_links() {
         room(&context.client, &stories.thread).await
     } else {
+        // Without turns of a link, the role changes no line, so it is not requested.
         ThreadRole::Link
     };
     print(&context.printer, &state, room, &stories)
@@ -83,7 +84,8 @@ enum ThreadRole {
     Home,
 }
 
-/// Returns the kind of a conversation. The home of a session has the session's id.
+/// Returns the role of a conversation: `Home` if a session with the conversation's id exists,
+/// because the home of a session has the session's id.
 async fn room(client: &Client, thread: &str) -> ThreadRole {
     let session: Result<SessionEntry, Fault> =
         client.get(&format!("/sessions/{}", segment(thread))).await;

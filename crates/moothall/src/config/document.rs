@@ -467,8 +467,9 @@ fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Appends the path of a value, and those of the values in it, that are such secrets. The entries of
-/// a list have the path of the list.
+/// Appends the paths of a value and of the values in it that are literal secrets: texts under a key
+/// for a secret, not empty, and without a reference such as `${VAR}`. The entries of a list have
+/// the path of the list.
 fn find_secrets_at(value: &DeValue<'_>, path: String, found: &mut Vec<String>) {
     match value {
         DeValue::Table(inner) => find_secrets(inner, &path, found),

@@ -247,8 +247,8 @@ const STREAM: &str = "/stream";
 
 /// Admits on a spare connection slot only requests of operators, and short ones with
 /// [`Need::Nothing`]. Counts a writing request against the caller's write rate, except a tool call
-/// and one with [`Need::Nothing`]. Counts a request for a stream, and returns its place among the
-/// caller's streams. Returns `None` for other routes.
+/// and a request with [`Need::Nothing`]. For a request for a stream, takes and returns one of the
+/// caller's stream slots. Returns `None` for other routes.
 fn charge(
     app: &App,
     caller: &Caller,

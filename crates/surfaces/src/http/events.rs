@@ -210,7 +210,7 @@ pub async fn post(
 }
 
 /// Returns a warning if the sender's name is unknown in the thread and the caller is not an agent.
-/// The sender's words then count as an agent's, which a person may not expect.
+/// The sender's words then count as an agent's, which a person perhaps does not expect.
 async fn unknown_speaker(
     door: &Door,
     stream: &StreamId,

@@ -153,8 +153,8 @@ fn check_user(surface: &Surface, request: &Request) -> ApiResult<()> {
     if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
 }
 
-/// Rejects requests through a proxy in local mode, except health checks. The proxy may run as the
-/// server's own user, but its client may not.
+/// Rejects requests through a proxy in local mode, except health checks. The server sees only the
+/// proxy's user, which can be its own, while the proxy's client can belong to another user.
 fn check_sender(surface: &Surface, request: &Request) -> ApiResult<()> {
     let for_every_user = FOR_EVERY_USER.contains(&request.uri().path());
     if surface.options().mode == Mode::Token || for_every_user {

@@ -68,7 +68,7 @@ pub async fn who(State(app): State<App>, Extension(caller): Extension<Caller>) -
 /// Returns the cookie as a header. It is limited to TLS if the page was loaded over TLS. With 0
 /// seconds, the browser forgets it.
 fn cookie(name: &str, value: &str, seconds: u64, headers: &HeaderMap) -> ApiResult<HeaderValue> {
-    // The header also tells of TLS that a proxy ends, which this connection does not show.
+    // `Origin` also shows TLS that ends at a proxy, which this connection does not show.
     let tls = headers
         .get(header::ORIGIN)
         .is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));

@@ -100,7 +100,7 @@ pub async fn hall(State(app): State<App>, params: Params) -> ApiResult<Response>
     Ok(sse::answer(sse::changes(app, changes, reader, follows)))
 }
 
-/// Returns the sources in the query, which may be empty lists. Returns `None` if the query has
+/// Returns the sources in the query. Each list can be empty. Returns `None` if the query has
 /// neither `follow` nor `screens`.
 fn follow_list(params: &Params) -> ApiResult<Option<FollowList>> {
     let (threads, screens) = (params.get("follow"), params.get("screens"));

@@ -551,7 +551,7 @@ impl Connection {
     /// Queues a request to the client, which manages an app. The asker gets the client's result.
     fn ask(&mut self, asked: PendingCall) {
         let PendingCall { request, answer } = asked;
-        // The client may never respond to a request that its asker gave up.
+        // If the asker gave up a request, the client perhaps never responds to it.
         self.questions.retain(|_, waiting| !waiting.is_closed());
         self.last_question += 1;
         let id = format!("server-{}", self.last_question);

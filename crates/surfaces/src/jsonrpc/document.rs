@@ -1,8 +1,9 @@
 //! The OpenRPC document of the JSON-RPC surface, made from the table of methods and the wire types.
 //!
-//! Each method has its parameters by name, as OpenRPC requires. `x-params` has the closed object
-//! that they form, with which a client can check them. `x-sender` is the side that sends the
-//! message, client or server. A method without a result is a notification.
+//! Each method lists its parameters one by one, with their names, as OpenRPC requires. `x-params`
+//! has the closed object that the parameters form, with which a client can check them. `x-sender`
+//! is the side that sends the message, client or server. A method without a result is a
+//! notification.
 
 use std::collections::BTreeMap;
 

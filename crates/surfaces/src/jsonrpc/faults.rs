@@ -32,8 +32,9 @@ impl RpcError {
         }
     }
 
-    /// Converts an error of the door. An error of the hall that is neither a rejection nor a
-    /// missing conversation is logged, and becomes `InternalError` with its text as the reason.
+    /// Converts an error of the door. Logs each error of the hall that is neither a rejection nor a
+    /// missing conversation, and returns `InternalError` for it. The error's text is the reason,
+    /// unless the text comes from the disk or from the server's own code.
     fn of_access(method: Method, error: AccessError) -> Self {
         match error {
             AccessError::Denied(AccessDenial::Stranger) => {

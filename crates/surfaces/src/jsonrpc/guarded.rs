@@ -35,7 +35,7 @@ const HEAD_BYTES_MAX: usize = 14;
 struct Bounds {
     /// Maximum size of a message. A larger one ends the connection before it is read.
     message_bytes: usize,
-    /// Maximum number of frames without data at once after a pause.
+    /// Maximum number of consecutive frames without data, after a pause.
     idle_burst: u32,
 }
 
@@ -136,7 +136,7 @@ impl FramePosition {
         2 + length + mask
     }
 
-    /// Returns the size of the payload, which the complete header tells.
+    /// Returns the size of the payload, as the complete header gives it.
     fn payload_bytes(&self) -> u64 {
         let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
         match self.head[1] & 0x7f {

@@ -39,7 +39,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Handshake {
 
     /// Checks the headers of the handshake, and makes the response that accepts it.
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
-        // Taken first, because axum's extractor would keep the connection to itself.
+        // The upgrade is cloned first, because axum's extractor does not give it back.
         let upgraded = parts.extensions.get::<OnUpgrade>().cloned();
         let checked = WebSocketUpgrade::from_request_parts(parts, state).await;
         drop(checked.map_err(IntoResponse::into_response)?);

@@ -434,7 +434,7 @@ async fn newest(
 ) -> ApiResult<GrowingPage> {
     let mut page = GrowingPage::default();
     let mut messages = door.messages(Action::ReadThread, stream, viewer, head.next());
-    // One more than the limit shows if there are more.
+    // A message beyond the limit shows that there are more.
     while !page.full
         && let Some(earlier) = messages.next(limit + 1).await?
     {
@@ -446,7 +446,7 @@ async fn newest(
     Ok(page)
 }
 
-/// Searches messages in all threads.
+/// Searches the messages of all threads within the caller's reach.
 pub async fn search(door: &Door, asked: Search) -> ApiResult<SearchAnswer> {
     find_messages(
         door,

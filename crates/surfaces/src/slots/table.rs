@@ -24,7 +24,7 @@ pub(super) const IDLE_MIN: Duration = Duration::from_secs(2);
 /// slots are taken.
 pub(super) const STRANGER_MIN: Duration = Duration::from_secs(1);
 
-/// The divisor for the number of silent connections or strangers that are evicted at once: the
+/// The divisor for the number of silent connections or strangers that are evicted together: the
 /// number of all connections divided by it, and at least one.
 const AT_ONCE: usize = 64;
 
@@ -61,8 +61,8 @@ impl ConnectionWorth {
         }
     }
 
-    /// Returns the age from which such a connection can be evicted. `spare` is true for one on a
-    /// spare slot.
+    /// Returns the age from which a connection of this worth can be evicted. `spare` is true for a
+    /// connection on a spare slot.
     const fn least(self, spare: bool) -> Duration {
         match (self, spare) {
             (Self::Silent, false) => SILENT_MIN,

@@ -213,9 +213,9 @@ impl Door {
         limit: usize,
         sees: impl Fn(&RecordedEvent) -> bool,
     ) -> Result<(Vec<RecordedEvent>, bool), TaskError> {
-        // This is the highest position, because stores write positions as signed numbers.
+        // The search begins at the highest position. Stores write positions as signed numbers.
         let (mut found, mut before) = (Vec::new(), Seq(u64::MAX >> 1));
-        // One more than the limit tells if there are more.
+        // A message beyond the limit shows that there are more.
         while found.len() <= limit {
             if weight(&found) >= PAGE_BYTES_MAX {
                 found.truncate(limit);

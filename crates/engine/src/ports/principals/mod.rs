@@ -49,8 +49,8 @@ pub enum RevocationScope {
     /// The browsers that signed in with the token, and its invitations and codes that were not used
     /// yet.
     Own,
-    /// The same, and also the tokens made from its invitations, with all tokens that were made from
-    /// these in turn.
+    /// The browsers, invitations and codes of [`RevocationScope::Own`], and also the tokens made
+    /// from these invitations, with all tokens that were made from these in turn.
     All,
 }
 

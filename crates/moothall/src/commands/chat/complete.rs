@@ -51,7 +51,8 @@ pub struct Offer {
 }
 
 impl Book {
-    /// Creates a book with the commands and clients of a server.
+    /// Creates a book of the slash commands and clients of a server, and of the chat's own
+    /// commands.
     pub fn new(mut commands: Vec<CommandUsage>, clients: Vec<String>) -> Self {
         commands.extend(OWN.iter().map(|(name, arguments, does)| CommandUsage {
             name: (*name).into(),

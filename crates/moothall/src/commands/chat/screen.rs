@@ -15,7 +15,8 @@ use crate::fault::Fault;
 /// Columns and rows of a terminal without a known size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// A terminal in raw mode: each key arrives at once, without echo. Dropping it restores the mode.
+/// A terminal in raw mode: each key arrives immediately, without echo. Dropping the value restores
+/// the mode.
 pub struct Raw {
     before: Termios,
 }
@@ -34,8 +35,8 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Switches to raw mode: keys arrive at once, without echo, signals or translation, and pasted
-    /// text is marked.
+    /// Switches to raw mode: each key arrives immediately, without echo, signals or translation,
+    /// and pasted text is marked.
     fn set(&self) -> nix::Result<()> {
         let mut raw = self.before.clone();
         raw.local_flags &=
@@ -110,7 +111,7 @@ impl Screen {
         if settled.is_empty() && live == self.drawn {
             return String::new();
         }
-        // Mode 2026 makes the terminal show the whole change at once, without flicker.
+        // Mode 2026 makes the terminal show the whole change in one step, without flicker.
         let mut out = String::from("\x1b[?2026h\x1b[?25l");
         out.push_str(&self.to_top(columns));
         for row in settled {

@@ -1,4 +1,4 @@
-//! Checks of a server's channels: its bots, what they hear, and the chats that wait.
+//! Checks of a server's channels: its bots and its chats.
 
 use moothall_kernel::text::counted;
 use moothall_surfaces::wire::{BotEntry, ChannelList, ChatEntry};
@@ -7,9 +7,9 @@ use tokio::time::timeout;
 use super::{Finding, PING_WITHIN, Verdict};
 use crate::client::Client;
 
-/// Returns the findings about each bot, and about each chat that needs a person. Empty if the
-/// server does not answer in time, or if the caller may not list channels. Another finding tells
-/// the caller's rights.
+/// Returns the findings about each bot, and about each chat that needs a person or has messages on
+/// the way. Empty if the server does not answer in time, or if the caller may not list channels.
+/// The finding `proof` of the server shows the caller's identity.
 pub async fn examine(client: &Client) -> Vec<Finding> {
     let Ok(Ok(list)) = timeout(PING_WITHIN, client.get::<ChannelList>("/channels")).await else {
         return Vec::new();

@@ -28,8 +28,8 @@ pub async fn examine(client: &Client) -> Vec<Finding> {
     findings
 }
 
-/// Returns the findings about the post: its answer, its full memory, and its restart. If it has a
-/// fault, only that.
+/// Returns the findings about the post: its answer, its full memory, and its restart. If the post
+/// has a fault, returns only the finding about the fault.
 fn of_post(post: &PostEntry) -> Vec<Finding> {
     let answers = match (&post.fault, post.round_trip_ms) {
         (Some(fault), _) => {

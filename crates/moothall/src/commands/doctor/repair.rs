@@ -32,7 +32,7 @@ impl Repair {
 }
 
 impl fmt::Display for Repair {
-    /// Writes the shell command that does the same.
+    /// Writes the shell command that makes the same repair.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Repair::Mode(path, mode) => {

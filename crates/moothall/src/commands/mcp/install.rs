@@ -96,7 +96,7 @@ pub async fn run(
 }
 
 /// Removes the entry from the client's configuration. If the client has a token file, revokes the
-/// tokens of its principal and deletes the file. A rehearsal only prints this.
+/// tokens of its principal and deletes the file. With `is_rehearsal`, only prints these changes.
 pub async fn undo(
     printer: &Printer,
     person: &Client,

@@ -22,7 +22,7 @@ use crate::fault::Fault;
 /// Interval of redrawing, because the shown ages grow. Also the shortest time between two reads
 /// from the server.
 const DRAW_EVERY: Duration = Duration::from_secs(1);
-/// Longest time between two reads from the server, even if it tells no change.
+/// Longest time between two reads from the server, even if it reports no change.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Time after which an Escape byte counts as the key alone.
 const ESCAPE_WAIT: Duration = Duration::from_millis(60);
@@ -47,7 +47,7 @@ pub async fn run(context: &Context, plain: bool) -> Result<(), Fault> {
         list::run(context, &List { all: false }).await?;
         return permit::run(context, &Permit::default()).await;
     }
-    // Before the screen is switched, so that an error stays readable.
+    // The overview is loaded before the screen is switched, so that an error stays readable.
     let overview = load(context).await?;
     let raw = Raw::enter()?;
     screen::write(ENTER);
@@ -69,8 +69,9 @@ async fn start(context: &Context) -> Result<HallStart, Fault> {
     context.client.get("/start").await
 }
 
-/// Returns a receiver that is notified of each event in the hall. If the caller may not read this
-/// stream, it is never notified, and the overview is read only every [`LOOK_EVERY`].
+/// Returns a receiver that is notified of each event in the hall. If the caller may not read the
+/// stream of these events, the receiver is never notified, and the overview is read only every
+/// [`LOOK_EVERY`].
 fn changes(client: &Client) -> watch::Receiver<()> {
     let (told, changes) = watch::channel(());
     let client = client.clone();
@@ -101,7 +102,7 @@ struct Drawn {
     choice: Option<OverviewEntry>,
     /// True if the request is on the screen to its end.
     is_whole: bool,
-    /// Time from which a digit counts; `None` if it counts at once.
+    /// Time from which a digit counts; `None` if it counts immediately.
     ready: Option<Instant>,
 }
 
@@ -234,8 +235,8 @@ impl LiveOverview<'_> {
         screen::write(&self.screen.draw(&[], live, columns + 1));
     }
 
-    /// Returns the time from which a digit answers the newly chosen entry. `None`, which means at
-    /// once, if the person moved to it: the entry that was drawn before is still there.
+    /// Returns the time from which a digit answers the newly chosen entry. `None`, which means
+    /// immediately, if the person moved to it: the entry that was drawn before is still there.
     fn ready_from(&self) -> Option<Instant> {
         let was_moved = self.drawn.choice.as_ref().is_some_and(|drawn| {
             drawn.id != self.chosen && self.overview.choices().iter().any(|one| one.id == drawn.id)
@@ -264,7 +265,9 @@ impl LiveOverview<'_> {
 
     /// Returns the answer to the request on the screen: its option with this number. An option that
     /// allows needs the whole request on the screen; an option that refuses does not. An option
-    /// that takes text only shows the command for it.
+    /// that takes text only shows the command for it. Ignores a digit that comes right after
+    /// another entry took the place of the drawn one, because the person perhaps meant the entry
+    /// before.
     fn digit(&mut self, digit: char) -> OverviewStep {
         let Some(asked) = self.drawn.choice.as_ref().and_then(|choice| choice.asked.clone()) else {
             return OverviewStep::On;
@@ -303,7 +306,8 @@ impl LiveOverview<'_> {
     }
 }
 
-/// Returns the rows around the chosen one that fit, and true if rows are missing below it.
+/// Returns the rows around the chosen one that fit, and true if rows are missing below the returned
+/// ones.
 fn around(mut rows: Vec<String>, chosen: usize, most: usize) -> (Vec<String>, bool) {
     if rows.len() <= most {
         return (rows, false);

@@ -113,9 +113,10 @@ async fn offer(context: &Context, by: &str, asked: &PendingPermission) -> Result
     settle(context, by, asked, &CardAnswer { option, text: None }).await
 }
 
-/// Returns the open requests of the named conversation, and those in other conversations that come
-/// from the session whose home it is, or from the agent with this name. If a request of the
-/// conversation itself has the number, returns only its own requests.
+/// Returns the open requests of the named conversation. Adds the requests in other conversations
+/// that come from the session whose home the named conversation is, or from the agent with this
+/// name. If a request of the named conversation has the number, returns only that conversation's
+/// requests.
 ///
 /// # Errors
 /// Neither a conversation nor an agent with a waiting request has the name, or the server is
