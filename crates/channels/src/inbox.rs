@@ -295,8 +295,9 @@ impl Inbox {
     /// repetition after a crash goes on with the same conversation.
     ///
     /// # Errors
-    /// [`AccessError`] if the person may not. A conversation that was begun for it is then deleted,
-    /// if it has no words yet. After an error that passes, it stays for the next attempt.
+    /// [`AccessError`] if the person may not open groups. The error deletes the conversation that
+    /// was begun for the group, if no words are in it. After an error that passes, the conversation
+    /// stays for the next attempt.
     pub async fn open(
         &self,
         by: &Caller,

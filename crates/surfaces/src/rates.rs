@@ -26,7 +26,7 @@ pub struct Limits {
     pub writes_per_second: u32,
     /// Writing requests that a principal may send in one burst after a pause.
     pub writes_burst: u32,
-    /// Invitations into one thread, per minute.
+    /// Invited and removed participants and new invitation codes of one thread, per minute.
     pub invites_per_minute: u32,
     /// Wrong keys and codes from one address per minute, before the answer is 429.
     pub logins_per_minute: u32,
@@ -181,7 +181,7 @@ impl Rates {
         self.invite(caller, permitted.stream(), invites.count())
     }
 
-    /// Charges `count` invitations to a thread.
+    /// Charges a thread for `count` invitations or removals, if the caller is limited.
     ///
     /// # Errors
     /// `rate_limited`.

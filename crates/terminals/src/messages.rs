@@ -278,8 +278,8 @@ impl Sessions {
         Ok(SessionData { status, lines, text, truncated: cut > 0, tail_chars })
     }
 
-    /// Returns the conversations that prompted a session, with the position up to which the session
-    /// took each.
+    /// Returns the home of a session and the conversations of its newest deliveries, each with the
+    /// position of the newest message that the session took there, or 0.
     async fn conversations(&self, id: &SessionId) -> Result<BTreeMap<StreamId, Seq>, SessionError> {
         let hall = self.hall()?;
         let mut streams = BTreeMap::from([(id.clone(), Seq(0))]);

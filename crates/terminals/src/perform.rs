@@ -204,8 +204,8 @@ impl Runner {
         Some(PermissionAnswer { option, text })
     }
 
-    /// Carries out the steps of a report in their order, up to the first error. If one of them is
-    /// about words, the id of the program's conversation is then saved for a resume.
+    /// Carries out the steps of a report in their order, up to the first error. If a step is about
+    /// words, also saves the id of the program's conversation after the steps, for a resume.
     async fn keep_all(&mut self, steps: Vec<(String, KeptItem)>) -> Result<(), SessionError> {
         // The key is read before the steps, because a result ends its turn and with it the key.
         let hosted = self.hosted_of(&steps).await?;

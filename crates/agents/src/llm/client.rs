@@ -127,7 +127,8 @@ impl ModelAnswer {
     /// Fails with [`StreamEnd::Overlong`] if the body is longer than [`REFUSAL_BYTES_MAX`].
     async fn refusal(&mut self, silence: Duration) -> Result<StreamEnd, StreamEnd> {
         let (mut body, response) = (Vec::new(), &mut self.response);
-        // A body that breaks off counts as far as it came: the status decides most of the error.
+        // The received part of a body that breaks off is used, because the status decides most of
+        // the error.
         while let Ok(Ok(Some(bytes))) = timeout(silence, response.chunk()).await {
             body.extend_from_slice(&bytes);
             if body.len() > REFUSAL_BYTES_MAX {

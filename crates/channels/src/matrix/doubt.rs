@@ -37,11 +37,13 @@ impl Matrix {
         format!("d{}-{part}-{}-{}", delivery.id, delivery.through_seq.0, &stream[..12])
     }
 
-    /// Settles the doubt of an earlier attempt. If the room shows the message, it counts as sent;
-    /// otherwise it may be sent again.
+    /// Looks in the room for a message of which an earlier attempt does not know if it was sent. A
+    /// message that is found counts as sent. A message that is not found is sent again, unless the
+    /// earlier attempt is too old.
     ///
     /// # Errors
-    /// The outcome of the delivery, if the doubt is too old or cannot be settled now.
+    /// The outcome of the delivery: `unknown` if the message is not found and the attempt is too
+    /// old, and a later attempt if the room cannot be read.
     pub(super) async fn settle_doubt(
         &self,
         under_way: &mut Carriage<'_, MatrixRoom>,

@@ -80,17 +80,17 @@ impl OpenCalls {
             return None;
         }
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let (teller, answer) = oneshot::channel();
-        open.insert((to, number), teller);
+        let (sender, answer) = oneshot::channel();
+        open.insert((to, number), sender);
         Some(OpenCall { calls: self, to, number, answer })
     }
 
     /// Hands an answer to its question. An answer is dropped if its question to that computer is
     /// not open any more.
     pub(super) fn answer(&self, from: ComputerId, number: u64, answer: CallResult) {
-        if let Some(teller) = lock(&self.open).remove(&(from, number)) {
+        if let Some(sender) = lock(&self.open).remove(&(from, number)) {
             // The asker may have just given up.
-            let _ = teller.send(answer);
+            let _ = sender.send(answer);
         }
     }
 }

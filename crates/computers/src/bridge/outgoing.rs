@@ -207,8 +207,8 @@ impl OutgoingPosts {
         })
     }
 
-    /// Notes the computers that are there, and lets rows that could not be put be tried again.
-    /// Returns true if a computer that was away is there again.
+    /// Notes the computers that are there. Sends the rows again to each receiver for which the post
+    /// did not take a row. Returns true if a computer that was away is there again.
     pub(super) fn note_leases(&self, answer: &LeaseAnswer) -> bool {
         let mut is_back = false;
         for (id, rows) in lock(&self.pairs).iter_mut() {
@@ -330,7 +330,8 @@ impl OutgoingPosts {
         (sent, due)
     }
 
-    /// Notes that a row could not be put.
+    /// Notes that the post did not take a row. No row for this receiver is put into the post until
+    /// the lease is renewed or the post is connected again.
     pub(super) fn put_failed(&self, to: ComputerId, number: u64) {
         if let Some(rows) = lock(&self.pairs).get_mut(&to) {
             rows.has_failed = true;

@@ -41,8 +41,8 @@ async fn wait(link: &PostLink, due: Option<Instant>) {
     }
 }
 
-/// Puts one row. After a failure no row is put for the receiver until the next renewal of the lease
-/// succeeds, or the post is connected again.
+/// Puts one row into the post. After a failure, no row for this receiver is put into the post until
+/// the lease is renewed or the post is connected again.
 async fn put(link: &PostLink, row: SentRow) {
     let SentRow { to, number, body } = row;
     let Some(pair) = link.pairs.get(to) else { return };

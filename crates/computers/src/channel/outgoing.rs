@@ -77,7 +77,7 @@ impl OutgoingChannel {
             moved: now,
             patience: PATIENCE_MIN,
         };
-        // All rows count as sent, so that none is put again before the receiver is seen.
+        // All rows count as sent, so that no row is sent again before the receiver is there.
         while channel.advance().is_some() {}
         channel
     }

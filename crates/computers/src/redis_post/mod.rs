@@ -36,7 +36,8 @@ use crate::post::{PostError, PostId};
 /// Longest wait for a connection or an answer. A frozen server must not hold up the host, and a
 /// link answers within it if little is sent.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
-/// Slowest link that is of use, in bytes a second. An entry that is put has as long as it takes.
+/// Slowest link that is supported, in bytes a second. It decides how long the call that adds an
+/// entry may take.
 const LINK_SPEED_MIN: usize = 64 * 1024;
 /// Time for which a reader waits at the Redis. After it the stream is read from its beginning, in
 /// case the ids of the Redis went back.

@@ -266,7 +266,7 @@ struct MissedQuestion {
     ended_at: Timestamp,
 }
 
-/// The events that one reader has not seen, as far as they are needs.
+/// The needs among the events that one reader has not seen.
 #[derive(Clone, Debug, Default)]
 struct UnseenEvents {
     /// True if the reader has read the conversation before.

@@ -141,8 +141,8 @@ impl Keys {
         }
     }
 
-    /// Returns the cards that match one of these words, in the order of the words. A repeated word
-    /// counts only once.
+    /// Returns the cards whose id or name, as `word_of` chooses, is one of these words, in the
+    /// order of the words. A repeated word counts only once.
     fn cards<'a>(
         &self,
         words: impl Iterator<Item = &'a str>,

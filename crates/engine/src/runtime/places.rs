@@ -100,7 +100,8 @@ impl ProgramSlots {
         self.waiting().contains(&(stream.clone(), turn))
     }
 
-    /// Returns the text for people about a turn that waits for a slot.
+    /// Returns the text for people about a turn that waits for a slot. A program occupies each slot
+    /// then, so the text gives the number of slots as that of the running programs.
     pub fn wait_reason(&self) -> String {
         let most = self.number().most;
         let programs = if most == 1 {

@@ -103,9 +103,9 @@ impl Roster {
         self.0.get(client).map_or_else(AgentFacts::external, |listed| listed.facts.clone())
     }
 
-    /// Returns the facts of the runtime in this process that runs a participant's turns (its hand).
+    /// Returns the facts of the runtime in this process that runs a participant's turns.
     /// `None` for a remote client, which comes for its turns. (Ruling 5.)
-    pub fn hand(&self, participant: &Participant) -> Option<RunnerFacts> {
+    pub fn runner_of(&self, participant: &Participant) -> Option<RunnerFacts> {
         if participant.facts.abilities.lives_in_session {
             return Some(RunnerFacts::RESIDENT);
         }

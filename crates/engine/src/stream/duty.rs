@@ -81,23 +81,23 @@ impl Host {
     /// first time, again after a probe has found the turn, or again because the turn waits at the
     /// runtime and was widened after its job was sent.
     fn needs_job(&mut self, run: &TurnDuty, around: &Around<'_>) -> bool {
-        let hand = match self.runs.get(run.turn) {
+        let runner = match self.runs.get(run.turn) {
             None => self.start_or_probe(run, around),
-            Some(ActiveTurn { phase: Phase::Reattach, hand, .. }) => *hand,
-            Some(ActiveTurn { phase: Phase::Running, hand: Some(hand), through, .. }) => {
+            Some(ActiveTurn { phase: Phase::Reattach, runner, .. }) => *runner,
+            Some(ActiveTurn { phase: Phase::Running, runner: Some(runner), through, .. }) => {
                 // A new job is sent only if the turn was widened after its job was sent.
                 let turn = self
                     .conversation()
                     .and_then(|state| state.turn(run.turn))
-                    .filter(|_| hand.waits && !run.started);
-                turn.is_some_and(|turn| turn.is_widened_after(*through)).then_some(*hand)
+                    .filter(|_| runner.waits && !run.started);
+                turn.is_some_and(|turn| turn.is_widened_after(*through)).then_some(*runner)
             }
             Some(ActiveTurn { phase: Phase::Probing | Phase::Running | Phase::Ending, .. }) => None,
         };
-        if hand.is_some() {
-            self.note_run(run, hand, Phase::Running);
+        if runner.is_some() {
+            self.note_run(run, runner, Phase::Running);
         }
-        hand.is_some()
+        runner.is_some()
     }
 
     /// Returns the facts of the runtime in this process (the hand) to which the job of a turn has
@@ -105,8 +105,8 @@ impl Host {
     /// started, and its client comes for it. A turn that an earlier process started is probed
     /// first. (Ruling 5.)
     fn start_or_probe(&mut self, run: &TurnDuty, around: &Around<'_>) -> Option<RunnerFacts> {
-        let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
-        match hand {
+        let runner = around.agents.runner_of(self.conversation()?.participant(&run.participant)?);
+        match runner {
             None => {
                 self.note_run(run, None, Phase::Running);
                 if !run.started {
@@ -120,20 +120,20 @@ impl Host {
                 None
             }
             Some(_) if run.started => {
-                self.note_run(run, hand, Phase::Probing);
+                self.note_run(run, runner, Phase::Probing);
                 self.out.push(Output::Probe {
                     key: self.key_of(run),
                     participant: run.participant.clone(),
                 });
                 None
             }
-            Some(_) => hand,
+            Some(_) => runner,
         }
     }
 
-    fn note_run(&mut self, run: &TurnDuty, hand: Option<RunnerFacts>, phase: Phase) {
+    fn note_run(&mut self, run: &TurnDuty, runner: Option<RunnerFacts>, phase: Phase) {
         if let Some(state) = self.committed.conversation() {
-            self.runs.note(run, hand, phase, state);
+            self.runs.note(run, runner, phase, state);
         }
     }
 
@@ -171,8 +171,8 @@ impl Host {
     /// Returns the bytes of transcript that fit into the prompt of a turn, and the number of
     /// messages in its job.
     fn room_of(&self, turn: TurnNo) -> (usize, usize) {
-        let hand = self.runs.get(turn).and_then(|going| going.hand);
-        hand.map_or((TRANSCRIPT_BYTES, WINDOW_LEN), |hand| (hand.room, hand.window))
+        let runner = self.runs.get(turn).and_then(|going| going.runner);
+        runner.map_or((TRANSCRIPT_BYTES, WINDOW_LEN), |runner| (runner.room, runner.window))
     }
 
     /// Adds the events that were read to the draft that requested them.

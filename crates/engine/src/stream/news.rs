@@ -21,14 +21,14 @@ impl Host {
         for recorded in events {
             match &recorded.event {
                 Event::TurnStarted { turn, .. } => {
-                    let run_here = self.runs.going.get(turn).filter(|going| going.hand.is_some());
+                    let run_here = self.runs.going.get(turn).filter(|going| going.runner.is_some());
                     states.extend(run_here.map(|going| (going.participant.clone(), "thinking")));
                 }
                 Event::TurnEnded { turn, participant, outcome, .. } => {
                     if let Some(going) = self.runs.going.get_mut(turn) {
                         going.lapsed = *outcome == Outcome::Expired;
                         states.extend(
-                            going.hand.is_some().then(|| (participant.clone(), "listening")),
+                            going.runner.is_some().then(|| (participant.clone(), "listening")),
                         );
                     }
                 }

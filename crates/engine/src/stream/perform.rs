@@ -123,7 +123,7 @@ impl Shell {
             Output::Start { job } => self.start(*job),
             Output::Probe { key, participant } => {
                 crash::point("turn_granted");
-                if let Some(agent) = self.hand(&key, &participant) {
+                if let Some(agent) = self.agent_of(&key, &participant) {
                     reporter::probe(self.streams.clone(), key, agent);
                 }
             }
@@ -140,7 +140,7 @@ impl Shell {
                 self.wake = at.map(|at| self.at(at));
                 // Every completed look ends with a `Wake`, so the agents of ended turns are dropped
                 // here.
-                self.hands.retain(|key, _| self.host.runs(key));
+                self.agents_of_turns.retain(|key, _| self.host.runs(key));
             }
             Output::Close { why } => return Err(why),
         }
@@ -260,8 +260,9 @@ impl Shell {
         }
     }
 
-    /// Returns the access of a turn to the budgets that pay for it.
-    fn teller(&self, key: &TurnKey) -> Option<TurnPayer> {
+    /// Returns the value that reserves money for a turn; `None` if the turn does not exist. Notes
+    /// the conversation's own spending before, because the turn reserves money of that budget too.
+    fn payer(&self, key: &TurnKey) -> Option<TurnPayer> {
         let state = self.host.conversation()?;
         let account = state.turn(key.turn)?.account().clone();
         self.note_standing(state);
@@ -284,17 +285,17 @@ impl Shell {
     fn start(&mut self, job: Job) {
         crash::point("turn_granted");
         crash::point("prompt_built");
-        let Some(agent) = self.hand(&job.key, &job.participant) else { return };
-        let teller = self.teller(&job.key);
-        let reporter = TurnReporter::new(self.streams.clone(), job.key.clone(), teller);
+        let Some(agent) = self.agent_of(&job.key, &job.participant) else { return };
+        let payer = self.payer(&job.key);
+        let reporter = TurnReporter::new(self.streams.clone(), job.key.clone(), payer);
         agent.ensure(job, Arc::new(reporter));
         crash::point("agent_started");
     }
 
     /// Returns the agent of a turn. If this process has started or probed the turn before, it is
     /// the same agent; otherwise it is looked up in the registry that the host has seen.
-    fn hand(&mut self, key: &TurnKey, participant: &ParticipantId) -> Option<Arc<dyn Agent>> {
-        if let Some(agent) = self.hands.get(key) {
+    fn agent_of(&mut self, key: &TurnKey, participant: &ParticipantId) -> Option<Arc<dyn Agent>> {
+        if let Some(agent) = self.agents_of_turns.get(key) {
             return Some(agent.clone());
         }
         let participant = self.host.conversation()?.participant(participant)?;
@@ -308,13 +309,13 @@ impl Shell {
                 self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone()
             }
         };
-        self.hands.insert(key.clone(), agent.clone());
+        self.agents_of_turns.insert(key.clone(), agent.clone());
         Some(agent)
     }
 
     /// Calls the agent of a turn, if this process has started or probed the turn.
     fn with_hand(&self, key: &TurnKey, tell: impl FnOnce(&dyn Agent)) {
-        if let Some(agent) = self.hands.get(key) {
+        if let Some(agent) = self.agents_of_turns.get(key) {
             tell(&**agent);
         }
     }

@@ -22,7 +22,7 @@ pub(super) struct TurnReporter {
     streams: Weak<dyn NoticeRouter>,
     key: TurnKey,
     streamed: AtomicUsize,
-    teller: Option<TurnPayer>,
+    payer: Option<TurnPayer>,
     allowance: OnceLock<u64>,
 }
 
@@ -30,9 +30,9 @@ impl TurnReporter {
     pub(super) fn new(
         streams: Weak<dyn NoticeRouter>,
         key: TurnKey,
-        teller: Option<TurnPayer>,
+        payer: Option<TurnPayer>,
     ) -> Self {
-        Self { streams, key, streamed: AtomicUsize::new(0), teller, allowance: OnceLock::new() }
+        Self { streams, key, streamed: AtomicUsize::new(0), payer, allowance: OnceLock::new() }
     }
 }
 
@@ -40,8 +40,8 @@ impl TurnReporter {
 impl Reporter for TurnReporter {
     /// Reserves money for a call. Without an account, no budget applies.
     async fn reserve(&self, cost: CallCost) -> Result<Option<u64>, Fault> {
-        let Some(teller) = &self.teller else { return Ok(None) };
-        let most = teller.reserve(&self.key, cost).await?;
+        let Some(payer) = &self.payer else { return Ok(None) };
+        let most = payer.reserve(&self.key, cost).await?;
         if let Some(most) = most {
             let _ = self.allowance.set(most);
         }

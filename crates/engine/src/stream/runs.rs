@@ -33,7 +33,7 @@ pub(super) struct ActiveTurn {
     attempt: u32,
     pub(super) participant: ParticipantId,
     /// The facts of its runtime in this process; `None` for a remote client, which runs by itself.
-    pub(super) hand: Option<RunnerFacts>,
+    pub(super) runner: Option<RunnerFacts>,
     kind: TurnKind,
     /// The newest event that its prompt covers.
     pub(super) through: Seq,
@@ -84,14 +84,14 @@ impl Runs {
     /// client outlives the process. A turn that is still being probed perhaps does not run.
     pub(super) fn would_lose(&self) -> bool {
         let lost = |going: &ActiveTurn| {
-            going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing
+            going.runner.is_some_and(|runner| !runner.outlives) && going.phase != Phase::Probing
         };
         self.going.values().any(lost)
     }
 
     /// True if a runtime in this process has the turn.
     pub(super) fn is_run_here(&self, turn: TurnNo) -> bool {
-        self.going.get(&turn).is_some_and(|going| going.hand.is_some())
+        self.going.get(&turn).is_some_and(|going| going.runner.is_some())
     }
 
     pub(super) fn has(&self, key: &TurnKey) -> bool {
@@ -106,11 +106,11 @@ impl Runs {
         self.going.get_mut(&key.turn).filter(|going| going.attempt == key.attempt)
     }
 
-    /// Notes a turn with its phase. `hand` is `None` if the turn runs outside this process.
+    /// Notes a turn with its phase. `runner` is `None` if the turn runs outside this process.
     pub(super) fn note(
         &mut self,
         run: &TurnDuty,
-        hand: Option<RunnerFacts>,
+        runner: Option<RunnerFacts>,
         phase: Phase,
         state: &Conversation,
     ) {
@@ -118,7 +118,7 @@ impl Runs {
         let going = ActiveTurn {
             attempt: run.attempt,
             participant: run.participant.clone(),
-            hand,
+            runner,
             kind: turn.kind,
             through: turn.running.map_or(state.head(), |running| running.through_seq),
             read_at: state.head(),
@@ -184,7 +184,7 @@ impl Runs {
         self.going.retain(|turn, going| {
             let keep = wanted.iter().any(|run| run.turn == *turn && run.attempt == going.attempt);
             let must_cancel = going.phase != Phase::Ending
-                && going.hand.is_some()
+                && going.runner.is_some()
                 && !planted::has(Bug::CancelForgotten);
             if !keep && must_cancel {
                 let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
@@ -217,7 +217,7 @@ impl Runs {
         let going = self.going.get_mut(&run.turn)?;
         let begins = run.started && !going.begun && going.phase == Phase::Running;
         going.begun |= begins;
-        (begins && going.hand.is_some()).then_some(going.delivery)
+        (begins && going.runner.is_some()).then_some(going.delivery)
     }
 
     /// Notes that the end of a turn is on its way to the log.
@@ -231,7 +231,7 @@ impl Runs {
     /// the runtime gets the job again.
     pub(super) fn probed(&mut self, key: &TurnKey, probe: &Probe) -> Option<EngineCommand> {
         let going = self.current(key)?;
-        let on_lost = going.hand?.on_lost;
+        let on_lost = going.runner?.on_lost;
         match (probe, on_lost) {
             (Probe::Waiting | Probe::Running | Probe::Done(_), _) => {
                 going.phase = Phase::Reattach;
@@ -372,7 +372,7 @@ impl Runs {
         let mut permits = Vec::new();
         for (turn, going) in &mut self.going {
             let asked = going.permissions.iter().position(|known| known == permission);
-            if let (Some(at), Some(_)) = (asked, going.hand) {
+            if let (Some(at), Some(_)) = (asked, going.runner) {
                 going.permissions.swap_remove(at);
                 let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
                 permits.push(Output::Permit {

@@ -55,7 +55,7 @@ pub(super) struct Shell {
     pub(super) leaving: Vec<oneshot::Sender<()>>,
     /// Agents of the turns that run in this process. Each is the agent that the registry had when
     /// the turn was started or probed.
-    pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
+    pub(super) agents_of_turns: BTreeMap<TurnKey, Arc<dyn Agent>>,
     pub(super) agents: Agents,
     /// Standing of the conversation's own budget, for turns that reserve money.
     pub(super) own: Arc<Mutex<WindowTotals>>,
@@ -130,7 +130,7 @@ impl Shell {
             &Around { now, draining: hall.is_draining(), agents: &agents.roster },
         );
         let open_turns = OpenTurns::new(hall.meters.clone());
-        let (waiting, asking, hands) = <_>::default();
+        let (waiting, asking, agents_of_turns) = <_>::default();
         Self {
             hall,
             streams,
@@ -145,7 +145,7 @@ impl Shell {
             asking,
             last_request: 0,
             leaving: Vec::new(),
-            hands,
+            agents_of_turns,
             agents,
             own: Arc::default(),
             open_turns,

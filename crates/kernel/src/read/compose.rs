@@ -112,26 +112,26 @@ pub fn compose(
     }
     let (included, later): (Vec<_>, Vec<_>) =
         story.words.iter().partition(|words| words.at <= through);
-    let teller =
+    let formatter =
         WordsFormatter { state, material, reader: &turn.participant, cause: turn.cause.seq };
     // Number of messages up to `through`, read or not.
     let all = state.messages().saturating_sub(count(&later));
-    let request = closing_text(&teller, turn);
-    let (text, bodies) = since(&teller, turn, from, all, &included, &request);
+    let request = closing_text(&formatter, turn);
+    let (text, bodies) = since(&formatter, turn, from, all, &included, &request);
     let memory = state
         .participant(&turn.participant)
         .map_or(Memory::None, |participant| participant.facts.abilities.memory);
     let standalone = match memory {
         Memory::None if transcript_bytes > 0 => {
-            transcript(&teller, all, &included, transcript_bytes, &request)
+            transcript(&formatter, all, &included, transcript_bytes, &request)
         }
         _ => String::new(),
     };
-    let summary = remembered(&teller, &turn.participant);
+    let summary = remembered(&formatter, &turn.participant);
     let remembered =
         |words: &&&Utterance<'_>| summary.as_ref().is_none_or(|summary| words.at > summary.through);
     let history = match memory {
-        Memory::Rebuilt => teller
+        Memory::Rebuilt => formatter
             .each(&included.iter().copied().filter(|words| remembered(&words)).collect::<Vec<_>>()),
         _ => Vec::new(),
     };
@@ -163,13 +163,13 @@ fn hosted_prompt(material: &Material<'_>, turn: &Turn) -> Prompt {
 
 /// Returns the transcript of what was said so far, as far as it fits, and the request.
 fn transcript(
-    teller: &WordsFormatter<'_>,
+    formatter: &WordsFormatter<'_>,
     all: u64,
     utterances: &[&Utterance<'_>],
     bytes_max: usize,
     request: &str,
 ) -> String {
-    let (transcript, missing) = teller.newest(utterances, bytes_max);
+    let (transcript, missing) = formatter.newest(utterances, bytes_max);
     let missing = all.saturating_sub(count(utterances)) + missing;
     let left_out = OmittedCount { messages: missing, more: false }.line();
     format!("{}\n{}\n\n{left_out}{transcript}\n{request}", CONTEXT.fill(&[]), SAID_SO_FAR.fill(&[]))
@@ -178,17 +178,17 @@ fn transcript(
 /// Returns the account of what others said since the last turn, and the request. If others' words
 /// are frames, the byte ranges of these words are returned too.
 fn since(
-    teller: &WordsFormatter<'_>,
+    formatter: &WordsFormatter<'_>,
     turn: &Turn,
     from: Seq,
     all: u64,
     utterances: &[&Utterance<'_>],
     request: &str,
 ) -> (String, Vec<Range<usize>>) {
-    let state = teller.state;
+    let state = formatter.state;
     let is_new = |words: &&Utterance<'_>| {
         words.at > from
-            && !teller.is_own(words)
+            && !formatter.is_own(words)
             && !words.posted.is_heard_elsewhere(&turn.participant)
     };
     let others: Vec<_> = utterances.iter().copied().filter(is_new).collect();
@@ -196,11 +196,11 @@ fn since(
     // first turn, the reader of the material has counted the unread messages.
     let unread = match from {
         Seq(0) => OmittedCount { messages: all.saturating_sub(count(utterances)), more: false },
-        _ => teller.material.unread,
+        _ => formatter.material.unread,
     };
     let framing = framing(state, turn);
     if framing != Frames::None {
-        let (frames, missing) = frames(teller, &others);
+        let (frames, missing) = frames(formatter, &others);
         let left_out = unread.and(missing).line();
         let first = Some(&turn.participant).filter(|_| from == Seq(0));
         let seed = first.and_then(|you| (state.rules().introduction)(state, you));
@@ -216,16 +216,16 @@ fn since(
         }
         return (account + &asked, bodies);
     }
-    let (account, missing) = teller.newest(&others, SINCE_BYTES_MAX);
+    let (account, missing) = formatter.newest(&others, SINCE_BYTES_MAX);
     let left_out = unread.and(missing).line();
     let (context, since) = (CONTEXT.fill(&[]), SAID_SINCE.fill(&[]));
     (format!("{context}\n{since}\n\n{left_out}{account}\n{request}"), Vec::new())
 }
 
 /// Returns the participant's newest summary, if it has one that was read and not erased.
-fn remembered(teller: &WordsFormatter<'_>, participant: &ParticipantId) -> Option<StoredSummary> {
-    let summary = teller.state.summary_of(participant)?;
-    let text = teller.material.find(summary.seq)?.event.body().filter(|words| !words.is_empty())?;
+fn remembered(formatter: &WordsFormatter<'_>, participant: &ParticipantId) -> Option<StoredSummary> {
+    let summary = formatter.state.summary_of(participant)?;
+    let text = formatter.material.find(summary.seq)?.event.body().filter(|words| !words.is_empty())?;
     Some(StoredSummary { through: summary.through, text: text.to_owned() })
 }
 
@@ -237,15 +237,15 @@ fn framing(state: &Conversation, turn: &Turn) -> Frames {
 }
 
 /// Returns others' words as frames, and the number of messages that did not fit.
-fn frames(teller: &WordsFormatter<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>, u64) {
+fn frames(formatter: &WordsFormatter<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>, u64) {
     let Some((newest, earlier)) = since.split_last() else { return (Vec::new(), 0) };
     // The newest words arrive whole at any length, because no later prompt brings their rest.
-    let newest = frame(teller, newest);
+    let newest = frame(formatter, newest);
     // Earlier messages keep a quarter of the room, however long the newest words are.
     let mut room = SINCE_BYTES_MAX.saturating_sub(newest.text.len()).max(SINCE_BYTES_MAX / 4);
     let mut kept = vec![newest];
     for words in earlier.iter().rev() {
-        let frame = frame(teller, words);
+        let frame = frame(formatter, words);
         let whole = frame.text.trim_end();
         let frame = match shortened(whole, SINCE_BYTES_MAX / 16) {
             short if short.len() < whole.len() => {
@@ -265,12 +265,12 @@ fn frames(teller: &WordsFormatter<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>,
 
 /// Returns the frame of some words. An answer to a turn replies to the turn's cause, so only words
 /// outside a turn name the message that they reply to.
-fn frame(teller: &WordsFormatter<'_>, words: &Utterance<'_>) -> Frame {
+fn frame(formatter: &WordsFormatter<'_>, words: &Utterance<'_>) -> Frame {
     if let Source::Announcement(posted) = &words.posted {
         return Frame { text: format!("{}\n\n", posted.body), body: 0..0 };
     }
-    let reply = teller.answered(&words.posted).filter(|_| words.posted.turn.is_none());
-    framed(teller.state, &words.posted, reply.as_deref())
+    let reply = formatter.answered(&words.posted).filter(|_| words.posted.turn.is_none());
+    framed(formatter.state, &words.posted, reply.as_deref())
 }
 
 /// Returns the part of a prompt that names the participant, the others and the rules.
@@ -304,8 +304,8 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
 }
 
 /// Returns the closing part: the reason for which the participant is asked, and the cause in full.
-fn closing_text(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
-    let (state, material) = (teller.state, teller.material);
+fn closing_text(formatter: &WordsFormatter<'_>, turn: &Turn) -> String {
+    let (state, material) = (formatter.state, formatter.material);
     let name = state.name_of(&turn.participant);
     let mut out = format!("{}\n{}\n", YOUR_TURN.fill(&[]), TAKES_PART.fill(&[name]));
     out.push_str(&request_text(state, turn));
@@ -329,7 +329,7 @@ fn closing_text(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
         }
         Some(Event::Posted(posted)) => {
             let asides: Vec<String> =
-                doubt(state, posted).into_iter().chain(teller.reply(posted)).collect();
+                doubt(state, posted).into_iter().chain(formatter.reply(posted)).collect();
             let asides =
                 if asides.is_empty() { String::new() } else { format!(" ({})", asides.join(", ")) };
             let _ = writeln!(

@@ -85,8 +85,8 @@ fn connect_unsynced(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// True if the index has this version's format and ends at an event that the log has at that row.
-/// An empty index fits every log.
+/// True if the index has this version's format, and the log still has the event that the index
+/// processed last, in the same row. An empty index fits every log.
 fn fits(conn: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     let format: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {

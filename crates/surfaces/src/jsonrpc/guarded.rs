@@ -167,6 +167,7 @@ impl FramePosition {
         if self.message > bounds.message_bytes as u64 { Err(FrameFault::TooLarge) } else { Ok(()) }
     }
 
+    /// Begins to count a new message if the last frame of the present one is complete.
     fn end_frame(&mut self) {
         if self.left == 0 && self.is_last {
             self.message = 0;

@@ -176,7 +176,9 @@ pub async fn say(
     })
 }
 
-/// Invites a session, or an agent of the registry.
+/// Invites a session or an agent. An agent that is not in the registry is invited too, and the
+/// answer warns that this agent has to connect by itself. An agent without an id gets the name of
+/// its client.
 pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<ToolInvited> {
     only(&asked, "thread")?;
     let Invite { thread: word, session, client, participant, .. } = asked;

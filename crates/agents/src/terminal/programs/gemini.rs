@@ -163,7 +163,8 @@ const FRAME: [char; 6] = ['│', '─', '╭', '╮', '╰', '╯'];
 const BARS: [char; 2] = ['▄', '▀'];
 
 /// Reads the screen: a dialog, or a composer of a busy or idle program. Any other screen is
-/// `Starting`. Bars around the composer are read as empty rows.
+/// `Starting`. Every bar is read as an empty row, because bars only replace the empty rows around
+/// the composer.
 fn read(rows: &[Row]) -> ScreenReading {
     let is_bar = |row: &Row| BARS.into_iter().any(|bar| row.is_rule(bar));
     let rows: Vec<Row> =
