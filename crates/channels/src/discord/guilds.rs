@@ -41,6 +41,8 @@ impl GuildChannel {
 #[derive(Clone, Debug, Default)]
 struct Guild {
     name: String,
+    /// The id of the bot.
+    bot: u64,
     /// The roles with their permissions.
     roles: BTreeMap<u64, u64>,
     /// The roles of the bot itself.
@@ -78,6 +80,7 @@ impl Guilds {
     pub(super) fn note(&self, event: &str, data: &Value, bot: u64) -> Vec<u64> {
         let id = id_in(data, "id").unwrap_or_default();
         let guild = id_in(data, "guild_id").unwrap_or_default();
+        let of_bot = || Guild { bot, ..Guild::default() };
         let mut all = self.lock();
         match event {
             "GUILD_CREATE" => {
@@ -90,23 +93,23 @@ impl Guilds {
                 .map(|guild| guild.channels.into_keys().collect())
                 .unwrap_or_default(),
             "GUILD_UPDATE" => {
-                all.entry(id).or_default().update(data);
+                all.entry(id).or_insert_with(of_bot).update(data);
                 Vec::new()
             }
             "GUILD_MEMBER_UPDATE" if id_in(&data["user"], "id") == Some(bot) => {
-                all.entry(guild).or_default().own = ids(&data["roles"]);
+                all.entry(guild).or_insert_with(of_bot).own = ids(&data["roles"]);
                 Vec::new()
             }
             "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" => {
-                all.entry(guild).or_default().add_role(&data["role"]);
+                all.entry(guild).or_insert_with(of_bot).add_role(&data["role"]);
                 Vec::new()
             }
             "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => {
-                all.entry(guild).or_default().channels.insert(id, kept(data));
+                all.entry(guild).or_insert_with(of_bot).channels.insert(id, kept(data));
                 Vec::new()
             }
             "CHANNEL_DELETE" | "THREAD_DELETE" => {
-                all.entry(guild).or_default().channels.remove(&id);
+                all.entry(guild).or_insert_with(of_bot).channels.remove(&id);
                 vec![id]
             }
             _ => Vec::new(),
@@ -164,7 +167,7 @@ fn bits_in(object: &Value, name: &str) -> u64 {
 
 impl Guild {
     fn read(data: &Value, bot: u64) -> Self {
-        let mut guild = Self::default();
+        let mut guild = Self { bot, ..Self::default() };
         guild.update(data);
         let list = |name: &str| data[name].as_array().cloned().unwrap_or_default();
         let own = list("members").into_iter().find(|it| id_in(&it["user"], "id") == Some(bot));
@@ -212,8 +215,8 @@ impl Guild {
         let steps: [&dyn Fn(u64, bool) -> bool; 3] = [
             &|id, is_member| id == guild && !is_member,
             &|id, is_member| self.own.contains(&id) && !is_member,
-            // The bot hears of no other member's overwrites that would matter to it.
-            &|_, is_member| is_member,
+            // Discord sends the overwrites of all members.
+            &|id, is_member| id == self.bot && is_member,
         ];
         for step in steps {
             let (allowed, denied) = over(step);
@@ -266,6 +269,22 @@ mod tests {
             9,
         );
         assert!(guilds.channel(6).unwrap().missing.is_empty());
+    }
+
+    #[test]
+    fn an_overwrite_of_another_member_changes_nothing_for_the_bot() {
+        let guilds = Guilds::default();
+        let missing = |overwrites: Value| {
+            guilds.note("GUILD_CREATE", &guild(overwrites), 9);
+            guilds.channel(5).unwrap().missing
+        };
+        let hooks = (1 << 29).to_string();
+        let of_member = |id: &str, allow: &str, deny: &str| -> Value {
+            json!({"id": id, "type": 1, "allow": allow, "deny": deny})
+        };
+        assert!(missing(json!([of_member("8", "0", &hooks)])).is_empty());
+        let for_another = json!([of_member("9", "0", &hooks), of_member("8", &hooks, "0")]);
+        assert_eq!(missing(for_another), [HOOKS]);
     }
 
     #[test]
