@@ -370,7 +370,7 @@ impl Telegram {
 
     /// Stops the turns of a conversation because its person pressed the button at a draft. This is
     /// the command `/stop` of that person, with the same right. It does nothing if the draft is
-    /// gone.
+    /// over.
     ///
     /// # Errors
     /// [`TryAgain`] if the command could not be stored now.
@@ -380,8 +380,9 @@ impl Telegram {
         chat: i64,
         draft_id: i64,
     ) -> Result<(), TryAgain> {
-        let known = self.drafts.get(bot, chat).filter(|draft| draft.id() == draft_id);
-        let Some(draft) = known else { return Ok(()) };
+        // A draft that is over stays known until its task notices.
+        let is_meant = |draft: &Arc<Draft>| draft.id() == draft_id && !draft.is_over();
+        let Some(draft) = self.drafts.get(bot, chat).filter(is_meant) else { return Ok(()) };
         let account = account_in(&draft.room);
         let Some(person) = self.inbox.person(&account).await.map_err(passing)? else {
             return Ok(());

@@ -10,6 +10,7 @@ use moothall_engine::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_kernel::event::{Event, Usage};
 use moothall_kernel::participant::{Profile, Runtime};
+use moothall_testkit::model_server::Gate;
 use moothall_testkit::telegram::{ChatId, PersonId, ShownDraft, TelegramFault};
 use serde_json::json;
 use tokio::sync::watch;
@@ -180,6 +181,29 @@ async fn the_button_is_the_stop_of_that_person() {
     finish(&turn, "Three, four");
     talk.house.said(talk.chat, |message| message.text == "Three, four").await;
     assert_eq!(stops(&talk.house.events(&stream).await), 1);
+}
+
+#[tokio::test]
+async fn a_press_at_a_draft_whose_message_was_sent_stops_nothing() {
+    let talk = Talk::open(&[Scope::TurnsControl], RichRule::Never).await;
+    let (telegram, gate) = (&talk.house.telegram, Gate::default());
+    let turn = talk.ask("Count to a million.").await;
+    write(&turn, "One");
+    let draft = talk.drafted(|draft| draft.text == "One").await;
+    // The call that hangs keeps the task of the draft from noticing the end.
+    telegram.fault(&talk.house.bots[0], "sendMessageDraft", TelegramFault::Hold(gate.clone()));
+    write(&turn, ", two");
+    telegram.wait_for(|it| it.held() > 0).await;
+    finish(&turn, "One, two");
+    talk.house.said(talk.chat, |message| message.text == "One, two").await;
+    telegram.stop_draft_of(talk.chat, draft.id);
+    // Updates are received in their order, so the press was received before this message.
+    let later = talk.ask("Again.").await;
+    gate.open(1);
+    let rows = talk.house.access.audit(None, 20).await.unwrap();
+    assert!(rows.iter().all(|row| !row.entry.detail.contains("/stop")), "{rows:?}");
+    finish(&later, "Three");
+    talk.house.said(talk.chat, |message| message.text == "Three").await;
 }
 
 #[tokio::test]
