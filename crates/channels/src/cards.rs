@@ -137,7 +137,8 @@ impl Inbox {
         let read = Outbound::read(&hall, &answer.stream, answer.seq, chat).await;
         let Ok(Outbound::Card(card)) = read else { return Ok(NO_MEANING.into()) };
         let Some(option) = card.options.get(answer.option) else { return Ok(NO_MEANING.into()) };
-        let record = format!("pressed {:?} for {} by {account}", option.label, card.permission);
+        // The label and the id of an option are words of the agent's program.
+        let record = format!("pressed {} for {} by {account}", option.kind, card.permission);
         self.access().record_command(person, record).await.map_err(passing)?;
         let command = ClientCommand::AnswerPermission {
             permission: card.permission,

@@ -11,6 +11,7 @@ use moothall_kernel::event::{Cause, Event, Recipient, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::slash;
 use moothall_kernel::text;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::time::Instant;
@@ -285,8 +286,8 @@ impl Inbox {
     ) -> Result<String, AccessError> {
         let actor = self.actor(by)?;
         let once = self.once(&words.chat, words.key, &words.text);
-        let name = words.text.split_whitespace().next().unwrap_or_default();
-        self.access.record_command(by, format!("{name} in {}", words.chat.key())).await?;
+        let record = format!("{} in {}", recorded_name(&words.text), words.chat.key());
+        self.access.record_command(by, record).await?;
         self.hall.as_(by.clone()).run_line(stream, actor, &words.text, Some(once)).await
     }
 
@@ -467,4 +468,12 @@ pub(crate) fn is_passing(error: &AccessError) -> bool {
 fn with_scopes(by: &Caller, more: &[Scope]) -> Caller {
     let scopes = by.scopes.iter().chain(more.iter().copied()).collect();
     Caller { scopes, ..by.clone() }
+}
+
+/// Returns the first word of a command for the audit record. The record has no words of a
+/// conversation, and a line that begins with an unknown command may be one.
+fn recorded_name(line: &str) -> &'static str {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    let mut names = slash::COMMANDS.iter().filter_map(|command| command.name.split(' ').next());
+    names.find(|name| name.eq_ignore_ascii_case(word)).unwrap_or("an unknown command")
 }

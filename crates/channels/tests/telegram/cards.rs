@@ -40,9 +40,27 @@ async fn a_question_is_answered_by_a_button_and_only_by_a_person_with_the_right(
     assert_eq!((over.key, over.buttons.len()), (card.key, 0));
     let answered = |one: &RecordedEvent| matches!(one.event, Event::PermissionAnswered { .. });
     assert_eq!(house.events(&stream).await.iter().filter(|one| answered(one)).count(), 1);
+    // The record has no words of the agent's program.
+    let rows = house.access.audit(None, 20).await.unwrap();
+    let pressed = rows.iter().find(|row| row.entry.detail.starts_with("pressed")).unwrap();
+    assert_eq!(pressed.entry.detail, "pressed allow_once for p1 by telegram:7");
     // A second press does not change the answer.
     let press = house.telegram.press_data(ann, over.key, &card.buttons[1][0].data);
     assert_ne!(house.answer(&press).await, "Answered: No");
+}
+
+#[tokio::test]
+async fn the_record_of_an_unknown_command_has_none_of_its_words() {
+    let house = House::open().await;
+    let ann = house.telegram.person(7, "Ann");
+    let (group, _) = house.bound_group().await;
+    house.telegram.enter(group, ann);
+    house.pair(ann, &[]).await;
+    house.telegram.say(group, ann, "/hunter2 opens it");
+    house.said(group, |message| message.text.contains("/help")).await;
+    let rows = house.access.audit(None, 20).await.unwrap();
+    let details: Vec<_> = rows.into_iter().map(|row| row.entry.detail).collect();
+    assert!(details[0].starts_with("an unknown command in telegram:"), "{details:?}");
 }
 
 /// Asks a question by the analyst.
