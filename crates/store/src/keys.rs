@@ -6,7 +6,7 @@ use moothall_engine::access::{
     RegisterOutcome, Registration, RevocationScope, Scopes, Token, TokenHash, TokenId, TokenKind,
     TokenPlace, reach_of,
 };
-use moothall_engine::ports::LogError;
+use moothall_engine::ports::{LogError, STARTUP_ID};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
@@ -167,7 +167,8 @@ fn recorded(
 }
 
 /// Revokes the open invitations into a conversation that a principal made, and those for the
-/// principal.
+/// principal. A start-up credential has no row, so the ids show which invitations were made with
+/// one.
 fn cancel_invitations(
     conn: &Connection,
     stream: &StreamId,
@@ -176,8 +177,10 @@ fn cancel_invitations(
     entry: &AuditEntry,
 ) -> Result<Vec<TokenId>, Refusal> {
     let sql = "UPDATE tokens SET revoked_at = ?3 WHERE kind = 'invitation' AND threads = ?1 AND revoked_at IS NULL
-        AND (principal = ?2 OR parent IN (SELECT id FROM tokens WHERE principal = ?2)) RETURNING id";
-    let cancelled = returned(conn, sql, params![stream.as_str(), of.as_str(), at.millis()])?;
+        AND (principal = ?2 OR parent IN (SELECT id FROM tokens WHERE principal = ?2) OR parent LIKE ?4) RETURNING id";
+    let startup = (*of == ParticipantId::user()).then(|| format!("{STARTUP_ID}%"));
+    let values = params![stream.as_str(), of.as_str(), at.millis(), startup];
+    let cancelled = returned(conn, sql, values)?;
     recorded(conn, cancelled, entry)
 }
 

@@ -139,13 +139,13 @@ impl Access {
     /// server that died before it cancelled them.
     async fn still_invites(&self, invitation: &Token) -> Result<bool, HallError> {
         let mut concerned = vec![invitation.principal.id.clone()];
-        if let Some(parent) = &invitation.parent
-            && let Some(maker) = self.principals().token_of(parent).await?
-        {
-            if maker.revoked_at.is_some() {
-                return Ok(false);
+        if let Some(parent) = &invitation.parent {
+            match self.principals().token_of(parent).await? {
+                Some(maker) if maker.revoked_at.is_some() => return Ok(false),
+                Some(maker) => concerned.push(maker.principal.id),
+                None if parent.is_startup() => concerned.push(ParticipantId::user()),
+                None => {}
             }
-            concerned.push(maker.principal.id);
         }
         let made = invitation.created_at;
         let Some(only) = invitation.reach.only() else { return Ok(true) };

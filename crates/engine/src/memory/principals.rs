@@ -260,7 +260,10 @@ impl Principals for MemoryLog {
             .map(|token| token.id.clone())
             .collect();
         let meant = |token: &Token| {
-            let made = token.parent.as_ref().is_some_and(|parent| own.contains(parent));
+            let is_own = |parent: &TokenId| {
+                own.contains(parent) || (parent.is_startup() && *of == ParticipantId::user())
+            };
+            let made = token.parent.as_ref().is_some_and(is_own);
             token.invites_into(stream) && (made || token.principal.id == *of)
         };
         Ok(keys.revoke(meant, at, entry))

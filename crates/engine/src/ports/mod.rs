@@ -39,8 +39,8 @@ pub use posts::{COMPUTER_FORGOTTEN, PostBook, keeps_command};
 pub use principals::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX,
     CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, InsertOutcome, Principal, Principals,
-    RandomnessError, RegisterOutcome, Registration, RevocationScope, Scope, Scopes, Secret, Token,
-    TokenHash, TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
+    RandomnessError, RegisterOutcome, Registration, RevocationScope, STARTUP_ID, Scope, Scopes,
+    Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
 };
 pub use search::{Hit, Hits, Search, SearchRequest};
 pub use sessions::{LeftLink, Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};

@@ -1,11 +1,13 @@
 //! Principals, tokens and the audit record.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moothall_engine::access::{
     AuditAction, AuditEntry, InsertOutcome, Principal, Principals, Reach, RevocationScope, Scope,
     Scopes, Secret, Token, TokenId, TokenKind,
 };
+use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -148,6 +150,38 @@ pub async fn an_invitation_is_redeemed_once<S: Subject>(subject: S) {
     assert_eq!(tried.iter().filter(|kept| **kept == InsertOutcome::Yes).count(), 1);
     assert_eq!(redeem("4", at(51)).await, InsertOutcome::Used);
     assert_eq!(ids(log).await.len(), 2);
+}
+
+/// The open invitations into a conversation that a participant made, or that are for it, are
+/// canceled. The user made those of a start-up credential, which is not stored.
+pub async fn invitations_of_a_participant_are_canceled<S: Subject>(subject: S) {
+    let log = subject.log();
+    let (here, elsewhere) = (StreamId::new("here"), StreamId::new("elsewhere"));
+    let invitation = |id: &str, holder: &str, maker: &TokenId, stream: &StreamId| Token {
+        reach: Reach::Only(BTreeSet::from([stream.clone()]).into()),
+        parent: Some(maker.clone()),
+        ..token(id, holder, TokenKind::Invitation)
+    };
+    let (startup, anns) = (TokenId::fresh_startup().unwrap(), TokenId::new("ann"));
+    add(log, &token("ann", "ann", TokenKind::Personal)).await;
+    for (id, holder, maker, stream) in [
+        ("1", "guest", &startup, &here),
+        ("2", "guest", &startup, &elsewhere),
+        ("3", "guest", &anns, &here),
+        ("4", "user", &anns, &here),
+    ] {
+        add(log, &invitation(id, holder, maker, stream)).await;
+    }
+    let cancel = async |of: &str| {
+        let record = entry(AuditAction::TokenRevoked, of);
+        let ids = log.cancel_invitations(&here, &of.into(), at(7), &record).await.unwrap();
+        let mut ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(cancel("user").await, ["1", "4"]);
+    assert_eq!(cancel("user").await, [""; 0]);
+    assert_eq!(cancel("ann").await, ["3"]);
 }
 
 /// Expired sessions are deleted. Everything else stays in the list.

@@ -100,6 +100,7 @@ macro_rules! log_conformance {
                 what_was_charged_is_found_again;
             keys: a_token_is_found_as_it_was_kept, a_principal_stays_of_its_kind,
                 revoking_reaches_what_was_made_from_a_token, an_invitation_is_redeemed_once,
+                invitations_of_a_participant_are_canceled,
                 sessions_that_ran_out_are_let_go_of, the_record_is_read_backwards_in_pages,
                 tokens_last;
             cards: an_agent_registers_with_all_that_is_its, a_name_is_of_one_agent,

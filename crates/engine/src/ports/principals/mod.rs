@@ -19,8 +19,8 @@ pub use card::{
 };
 pub use scope::{Scope, Scopes};
 pub use token::{
-    RandomnessError, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace, fresh_claim,
-    reach_of,
+    RandomnessError, STARTUP_ID, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace,
+    fresh_claim, reach_of,
 };
 
 /// A person or an agent that the server knows.

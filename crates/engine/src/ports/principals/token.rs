@@ -210,8 +210,9 @@ impl TokenPlace {
     }
 }
 
-/// Prefix of the public ids of start-up credentials.
-const STARTUP_ID: &str = "start-";
+/// Prefix of the public ids of start-up credentials. The log has no rows of them, because they are
+/// not stored. The holder of each is [`ParticipantId::user`].
+pub const STARTUP_ID: &str = "start-";
 
 /// The public id of a credential, for lists and the audit record, which never contain the
 /// credential itself.
@@ -234,6 +235,11 @@ impl TokenId {
     /// As for [`Secret::fresh`].
     pub fn fresh_startup() -> Result<TokenId, RandomnessError> {
         random_hex::<8>().map(|hex| TokenId(format!("{STARTUP_ID}{hex}")))
+    }
+
+    /// True if it is the id of a start-up credential.
+    pub fn is_startup(&self) -> bool {
+        self.0.starts_with(STARTUP_ID)
     }
 
     /// Wraps a stored or given id.
