@@ -84,12 +84,8 @@ impl Access {
             revoked_at: None,
         };
         let entry = self.entry(by, AuditAction::Invited).about(&token.id).saying(describe(&token));
-        match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
-            InsertOutcome::Yes => Ok((secret, token)),
-            InsertOutcome::OtherKind | InsertOutcome::Used => {
-                Err(AccessError::OtherKind(token.principal.id))
-            }
-        }
+        self.store(&token, &entry).await?;
+        Ok((secret, token))
     }
 
     /// Rejects an agent under the id of a person in the conversation, a person under the id of an

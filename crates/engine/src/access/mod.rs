@@ -285,10 +285,20 @@ impl Access {
         let token = self.described(token_kind, &secret, wanted).await?;
         let entry =
             self.entry(by, AuditAction::TokenCreated).about(&token.id).saying(describe(&token));
-        match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
-            InsertOutcome::Yes => Ok((secret, token)),
+        self.store(&token, &entry).await?;
+        Ok((secret, token))
+    }
+
+    /// Stores a new token.
+    ///
+    /// # Errors
+    /// [`AccessError::OtherKind`] if the principal is known as the other kind. After each error
+    /// the token is not stored.
+    async fn store(&self, token: &Token, entry: &AuditEntry) -> Result<(), AccessError> {
+        match self.principals().add_token(token, entry).await.map_err(HallError::from)? {
+            InsertOutcome::Yes => Ok(()),
             InsertOutcome::OtherKind | InsertOutcome::Used => {
-                Err(AccessError::OtherKind(token.principal.id))
+                Err(AccessError::OtherKind(token.principal.id.clone()))
             }
         }
     }
@@ -396,7 +406,7 @@ impl Access {
             revoked_at: None,
         };
         let entry = self.entry(&caller, AuditAction::SignedIn).about(&token.id);
-        self.principals().add_token(&token, &entry).await.map_err(HallError::from)?;
+        self.store(&token, &entry).await?;
         let Token { id, principal, parent, expires_at, .. } = token;
         let proof =
             Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
@@ -411,14 +421,6 @@ impl Access {
         let Some(id) = caller.token() else { return Ok(()) };
         let entry = self.entry(caller, AuditAction::SignedOut);
         self.take_back(id, RevocationScope::Own, &entry).await.map(drop)
-    }
-
-    /// Notifies all connections that these tokens opened.
-    fn tell_revoked(&self, revoked: &[TokenId]) {
-        for id in revoked {
-            // An error means that the list of listeners is empty.
-            let _ = self.revoked.send(id.clone());
-        }
     }
 
     /// Returns at most `limit` tokens, oldest first. With `after`, begins after that place.

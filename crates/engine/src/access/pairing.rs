@@ -94,12 +94,8 @@ impl Access {
             revoked_at: None,
         };
         let entry = self.entry(by, AuditAction::Invited).about(&token.id).saying(describe(&token));
-        match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
-            InsertOutcome::Yes => Ok((secret, token)),
-            InsertOutcome::OtherKind | InsertOutcome::Used => {
-                Err(AccessError::OtherKind(token.principal.id))
-            }
-        }
+        self.store(&token, &entry).await?;
+        Ok((secret, token))
     }
 
     /// Pairs an account with the person who made the code. `account` is the channel, a colon and

@@ -89,4 +89,12 @@ impl Access {
         self.tell_revoked(&revoked);
         Ok(revoked)
     }
+
+    /// Notifies all connections that these tokens opened.
+    pub(super) fn tell_revoked(&self, revoked: &[TokenId]) {
+        for id in revoked {
+            // An error means that the list of listeners is empty.
+            let _ = self.revoked.send(id.clone());
+        }
+    }
 }

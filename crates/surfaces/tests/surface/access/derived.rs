@@ -38,6 +38,40 @@ async fn a_code_made_with_the_start_up_credential_is_canceled_when_its_maker_is_
 }
 
 #[tokio::test]
+async fn a_sign_in_that_cannot_be_stored_is_refused() {
+    let server = Server::start_in(Mode::Token).await;
+    let (_, bot) = token(&server, json!({"principal": "bot", "kind": "agent"})).await;
+    assert_eq!(server.post("/session", json!({"key": bot})).await.0, 200);
+    // The log knows the id of the start-up credential as that of an agent.
+    let (secret, now) = (Secret::fresh(TokenKind::Agent).unwrap(), SystemClock.now());
+    let token = Token {
+        id: TokenId::fresh().unwrap(),
+        kind: TokenKind::Agent,
+        hash: secret.hash(),
+        principal: Principal { id: "user".into(), kind: Kind::Agent },
+        scopes: Scopes::NONE,
+        reach: Reach::All,
+        label: String::new(),
+        parent: None,
+        created_at: now,
+        expires_at: now + Millis::from_secs(60),
+        last_used_at: None,
+        revoked_at: None,
+    };
+    let entry = AuditEntry {
+        at: now,
+        action: AuditAction::TokenCreated,
+        by: None,
+        token: None,
+        about: None,
+        detail: String::new(),
+    };
+    server.log.add_token(&token, &entry).await.unwrap();
+    let (status, refused) = server.post("/session", json!({"key": server.key})).await;
+    assert_eq!((status, &refused["error"]["code"]), (409, &json!("principal_taken")), "{refused}");
+}
+
+#[tokio::test]
 async fn no_agent_sees_what_only_those_see_who_administer() {
     let server = Server::start().await;
     let thread = server.thread("hybrid").await;
