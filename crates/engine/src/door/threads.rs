@@ -14,6 +14,7 @@ use moothall_kernel::search::Query;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::{Viewer, visible};
 use serde_json::{Map, Value};
+use tokio::sync::OwnedMutexGuard;
 
 use super::{Action, Door};
 use crate::access::{AccessDenial, AccessError};
@@ -25,6 +26,7 @@ use crate::hall::presence::Presence;
 use crate::hall::search::SearchError;
 use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, UnreadCount};
 use crate::sessions::{SessionError, check_working_folder};
+use crate::stream::idempotency::claim_key;
 
 impl Door {
     /// Lists the conversations within reach. Reads further pages until the answer is full or the
@@ -129,11 +131,29 @@ impl Door {
             check_working_folder(Path::new(folder))?;
         }
         self.hall.permit_name(&self.caller, &by.id).await?;
-        self.hall.may_begin(&self.caller)?;
         if new.policy.is_of_gatherings() {
             return Err(HallError::Rejected(Box::new(needs_gathering())).into());
         }
+        let _alone = self.count_begun(key.as_ref()).await?;
         Ok(self.hall.create_from(new, by, key).await?)
+    }
+
+    /// Counts a conversation that the caller begins, unless a request with this key began it
+    /// before. An agent's other requests with the key wait for the returned guard, so that a
+    /// repetition does not count while the first request runs.
+    async fn count_begun(
+        &self,
+        key: Option<&Idempotency>,
+    ) -> Result<Option<OwnedMutexGuard<()>>, AccessError> {
+        let Some(key) = key.filter(|_| self.caller.is_agent()) else {
+            self.hall.may_begin(&self.caller)?;
+            return Ok(None);
+        };
+        let alone = self.hall.inner.keyed_locks.of(&claim_key(key)).lock_owned().await;
+        if self.hall.event_of_key(key).await?.is_none() {
+            self.hall.may_begin(&self.caller)?;
+        }
+        Ok(Some(alone))
     }
 
     /// Returns a conversation's row, if the caller may do `action` in the conversation.

@@ -561,3 +561,30 @@ async fn no_agent_comes_to_be_called_like_a_person_or_the_server_and_one_that_is
         }
     }
 }
+
+#[tokio::test]
+async fn a_request_that_is_repeated_at_the_limit_of_an_agent_gets_its_first_answer() {
+    let server = Server::start_in(Mode::Token).await;
+    let (_, bot) = token(&server, json!({"principal": "bot", "kind": "agent"})).await;
+    let begin = async |key: &str, body: Value| {
+        let request = server.client.post(server.url("/threads")).bearer_auth(&bot);
+        answer(request.header("idempotency-key", key).json(&body).send().await.unwrap()).await
+    };
+    let named = |number: usize| (number.to_string(), json!({"name": format!("talk {number}")}));
+    let (key, body) = named(0);
+    let (_, first) = begin(&key, body.clone()).await;
+    // Neither a repetition nor a request that is refused counts.
+    assert_eq!(begin(&key, body.clone()).await.1["id"], first["id"]);
+    let gathering = json!({"name": "talk", "policy": "talking_piece"});
+    assert_eq!(begin("gathering", gathering).await.0, 409);
+    for number in 1..20 {
+        let (key, body) = named(number);
+        let (status, begun) = begin(&key, body).await;
+        assert_eq!(status, 200, "{number}: {begun}");
+    }
+    let (late, other) = named(20);
+    assert_eq!(begin(&late, other.clone()).await.0, 403);
+    let (status, again) = begin(&key, body).await;
+    assert_eq!((status, &again["id"]), (200, &first["id"]), "{again}");
+    assert_eq!(begin(&key, other).await.1["error"]["code"], "idempotency_key_reused");
+}
