@@ -105,6 +105,11 @@ pub struct InvitationAnswer {
 }
 
 impl InvitationAnswer {
+    /// Returns the name that the computer which answers has for itself.
+    pub fn name(&self) -> &ComputerName {
+        &self.name
+    }
+
     /// Returns the line to carry back to the inviter.
     pub fn line(&self) -> String {
         write_line(JOINED, self)

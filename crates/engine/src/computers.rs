@@ -186,10 +186,17 @@ pub trait ComputerDirectory: Send + Sync {
     /// # Errors
     /// [`ComputerError`]; no invitation is open then.
     async fn invite(&self, new: NewComputer) -> Result<String, ComputerError>;
-    /// Joins with a line that another computer printed.
+    /// Returns the name that the computer of a line has for itself. The line takes no effect.
     ///
     /// # Errors
-    /// [`ComputerError`]; the computers are not paired then.
+    /// [`ComputerError::BadLine`].
+    fn name_in(&self, line: &str) -> Result<String, ComputerError>;
+    /// Joins with a line that another computer printed. A line that was given before has the same
+    /// outcome again, as long as its pair lasts.
+    ///
+    /// # Errors
+    /// [`ComputerError`]. The pair may be stored nevertheless if only the start of the exchange
+    /// failed; the same line, given again, then starts it.
     async fn join(&self, line: &str, new: NewComputer) -> Result<JoinOutcome, ComputerError>;
     /// Checks that this computer exchanges rows and questions with others.
     ///
@@ -200,8 +207,7 @@ pub trait ComputerDirectory: Send + Sync {
     /// again. Returns false if it is on already.
     ///
     /// # Errors
-    /// [`ComputerError`]. If only the start of the exchange failed, the computer counts as on
-    /// nevertheless.
+    /// [`ComputerError`]; the computer is still off then.
     async fn resume(&self) -> Result<bool, ComputerError>;
     /// Asks a computer, and waits some seconds for its answer.
     ///

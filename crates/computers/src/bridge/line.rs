@@ -20,6 +20,43 @@ fn invalid(error: impl ToString) -> ComputerError {
     ComputerError::Invalid(error.to_string())
 }
 
+/// A line that another computer printed.
+pub(super) enum Line {
+    /// An invitation of that computer.
+    Invitation(Invitation),
+    /// Its answer to an invitation of this one.
+    Answer(InvitationAnswer),
+}
+
+impl Line {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// [`ComputerError::BadLine`].
+    pub(super) fn read(line: &str) -> Result<Self, ComputerError> {
+        let bad = |error: &dyn std::fmt::Display| ComputerError::BadLine(error.to_string());
+        let line = line.trim();
+        if line.starts_with(JOINED) {
+            return line.parse().map(Self::Answer).map_err(|error| bad(&error));
+        }
+        if !line.starts_with(JOIN) {
+            return Err(bad(&format!(
+                "This is not a line of another computer: an invitation begins with `{JOIN}`, and \
+                 its answer with `{JOINED}`."
+            )));
+        }
+        line.parse().map(Self::Invitation).map_err(|error| bad(&error))
+    }
+
+    /// Returns the name that the computer of the line has for itself.
+    pub(super) fn name(&self) -> &ComputerName {
+        match self {
+            Self::Invitation(invitation) => &invitation.name,
+            Self::Answer(answer) => answer.name(),
+        }
+    }
+}
+
 impl Directory {
     /// Returns the file of this computer's pairs. If there is none yet, gives the computer its id,
     /// after the Redis has answered. Otherwise changes the name and the Redis to those in `new`.
@@ -46,8 +83,8 @@ impl Directory {
         Ok(pairs)
     }
 
-    /// Changes the name and the Redis of this computer, and then runs the tasks anew. Refuses
-    /// another first digit, because the id stays.
+    /// Changes the name and the Redis of this computer, if they differ, and then runs the tasks:
+    /// anew if something changed. Refuses another first digit, because the id stays.
     async fn change_own(
         &self,
         pairs: &Pairs,
@@ -65,37 +102,16 @@ impl Directory {
             None => own.name.clone(),
         };
         let redis = redis.unwrap_or_else(|| own.redis.clone());
-        if (&name, &redis) == (&own.name, &own.redis) {
-            return Ok(());
+        if (&name, &redis) != (&own.name, &own.redis) {
+            pairs.set_own(name, redis, own.ca).map_err(of_pairs)?;
         }
-        pairs.set_own(name, redis, own.ca).map_err(of_pairs)?;
+        // An earlier request may have stored the change, and then failed to run the tasks.
         self.run().await
-    }
-
-    /// Takes a line: an invitation of another computer, or the answer to one of this one.
-    pub(super) async fn take_line(
-        &self,
-        line: &str,
-        new: NewComputer,
-    ) -> Result<JoinOutcome, ComputerError> {
-        let bad = |error: &dyn std::fmt::Display| ComputerError::BadLine(error.to_string());
-        if line.starts_with(JOINED) {
-            let answer: InvitationAnswer = line.parse().map_err(|error| bad(&error))?;
-            return self.take_answer(&answer).await;
-        }
-        if !line.starts_with(JOIN) {
-            return Err(bad(&format!(
-                "This is not a line of another computer: an invitation begins with `{JOIN}`, and \
-                 its answer with `{JOINED}`."
-            )));
-        }
-        let invitation: Invitation = line.parse().map_err(|error| bad(&error))?;
-        self.accept(invitation, new).await
     }
 
     /// Accepts an invitation: stores the pair, and returns the answer for the inviter. Refuses it
     /// if this computer meets the others at another Redis and `new` names none.
-    async fn accept(
+    pub(super) async fn accept(
         &self,
         invitation: Invitation,
         new: NewComputer,
@@ -124,7 +140,10 @@ impl Directory {
 
     /// Takes the answer to an invitation of this computer, and stores the pair. The invitation
     /// counts as used even if the pair cannot be stored.
-    async fn take_answer(&self, answer: &InvitationAnswer) -> Result<JoinOutcome, ComputerError> {
+    pub(super) async fn take_answer(
+        &self,
+        answer: &InvitationAnswer,
+    ) -> Result<JoinOutcome, ComputerError> {
         let taken = lock(&self.invitations).take(answer, Instant::now());
         let pair = taken.map_err(|error| ComputerError::BadLine(error.to_string()))?;
         let Some(pairs) = self.book() else {

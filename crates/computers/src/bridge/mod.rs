@@ -41,11 +41,12 @@ use moothall_kernel::time::Timestamp;
 
 use crate::id::{ComputerId, LogId};
 use crate::invitation::{OpenInvitations, Pair};
-use crate::pairs::Pairs;
+use crate::pairs::{OwnComputer, Pairs};
 use crate::post::Post;
 use crate::redis_post::RedisPost;
 use config::ComputersConfig;
 use former_boot::FormerBoot;
+use line::Line;
 use peers::Peers;
 use run::{PostParts, PostTasks, kernel_id};
 #[cfg(feature = "fakes")]
@@ -82,6 +83,9 @@ struct RunningPost {
     tasks: PostTasks,
     server: Option<Arc<RedisPost>>,
 }
+
+/// A post, and the Redis if it is one.
+type MadePost = (Arc<dyn Post>, Option<Arc<RedisPost>>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -216,21 +220,30 @@ impl Directory {
             return Ok(());
         }
         self.end_tasks().await;
-        let (post, server): (Arc<dyn Post>, _) = match &self.posts {
-            Some(make) => (make(own.id), None),
-            None => {
-                let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
-                let post = post.map_err(|error| ComputerError::Invalid(error.to_string()))?;
-                let server = Arc::new(post);
-                (server.clone(), Some(server))
-            }
-        };
+        let post = self.make_post(&own)?;
+        self.begin_tasks(pairs, post);
+        Ok(())
+    }
+
+    /// Makes the post of this computer, which connects later. Fails if the file of certificates
+    /// cannot be used.
+    fn make_post(&self, own: &OwnComputer) -> Result<MadePost, ComputerError> {
+        if let Some(make) = &self.posts {
+            return Ok((make(own.id), None));
+        }
+        let post = RedisPost::new(own.id, own.redis.clone(), own.ca.as_deref());
+        let post = post.map_err(|error| ComputerError::Invalid(error.to_string()))?;
+        let server = Arc::new(post);
+        Ok((server.clone(), Some(server)))
+    }
+
+    /// Begins the tasks of the post.
+    fn begin_tasks(&self, pairs: Arc<Pairs>, (post, server): MadePost) {
         let (hall, peers) = (self.hall.clone(), self.peers.clone());
         let former = FormerBoot::read(&self.folder, self.log);
         let config = self.config.clone();
         let parts = PostParts { hall, pairs, log: self.log, post, peers, config, former };
         *lock(&self.tasks) = Some(RunningPost { tasks: PostTasks::begin(parts), server });
-        Ok(())
     }
 
     /// Deletes the rows that the log owes a computer, and the marks of the rows that it took from
@@ -341,10 +354,17 @@ impl ComputerDirectory for Directory {
         Ok(invitation.line())
     }
 
+    fn name_in(&self, line: &str) -> Result<String, ComputerError> {
+        Ok(Line::read(line)?.name().to_string())
+    }
+
     async fn join(&self, line: &str, new: NewComputer) -> Result<JoinOutcome, ComputerError> {
         let _changing = self.changing.lock().await;
         self.must_be_on()?;
-        let joined = self.take_line(line.trim(), new).await?;
+        let joined = match Line::read(line)? {
+            Line::Answer(answer) => self.take_answer(&answer).await?,
+            Line::Invitation(invitation) => self.accept(invitation, new).await?,
+        };
         self.run().await?;
         Ok(joined)
     }

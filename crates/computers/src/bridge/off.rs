@@ -64,12 +64,14 @@ impl Directory {
     }
 
     /// Puts the computers on, after it has owed them the open turns again. Returns false if they
-    /// are on already.
+    /// are on already. After an error they are still off.
     pub(super) async fn put_on(&self) -> Result<bool, ComputerError> {
         let Some(pairs) = self.book().filter(|pairs| pairs.is_stopped()) else { return Ok(false) };
         let Some(hall) = self.hall.weak().enter() else {
             return Err(not_kept(HallError::ShuttingDown));
         };
+        // All that can fail comes before the computers are on, so that a resume can be repeated.
+        let post = self.make_post(&pairs.own())?;
         // The rows about turns were doubted with all others. New ones are owed before the computers
         // are on, so that a crash in between leaves neither a turn without such a row nor two
         // offers of one turn.
@@ -77,7 +79,7 @@ impl Directory {
             hall.offer_again(&kernel_id(pair.id)).await.map_err(not_kept)?;
         }
         pairs.set_log(self.log, false).map_err(not_kept)?;
-        self.run().await?;
+        self.begin_tasks(pairs, post);
         Ok(true)
     }
 }

@@ -10,8 +10,8 @@ use super::{Action, Door};
 use crate::access::{AccessError, AuditAction, AuditEntry};
 use crate::answers::HallError;
 use crate::computers::{
-    ComputerDirectory, ComputerError, ComputerState, ComputerStatus, ComputersStatus, JoinOutcome,
-    NewComputer, PairedComputer,
+    ComputerDirectory, ComputerError, ComputerPlace, ComputerState, ComputerStatus,
+    ComputersStatus, JoinOutcome, NewComputer, PairedComputer,
 };
 use crate::hall::Hall;
 
@@ -76,63 +76,71 @@ impl Door {
         asked.await.ok()?.ok().map(|all| all.len())
     }
 
-    /// Puts the computers on after a restore, so that they exchange rows and questions again, and
-    /// then records this. Returns false if they are on already.
+    /// Records the request, and then puts the computers on after a restore, so that they exchange
+    /// rows and questions again. Returns false, and records nothing, if they are on already.
     ///
     /// # Errors
-    /// [`AccessError`]. The computers may be on nevertheless if a later step failed: the start of
-    /// the exchange, or the record, which is missing then.
+    /// [`AccessError`]; the computers are still off then, but the request may be on record.
     pub async fn resume_computers(&self) -> Result<bool, AccessError> {
         self.may(Action::ManageComputers)?;
-        let resumed = self.computer_directory()?.resume().await?;
-        if resumed {
-            self.record_computer(AuditAction::ComputersResumed, "all".into()).await?;
+        let directory = self.computer_directory()?;
+        if directory.must_be_on().is_ok() {
+            return Ok(false);
         }
-        Ok(resumed)
+        self.record_computer(AuditAction::ComputersResumed, "all".into()).await?;
+        Ok(directory.resume().await?)
     }
 
-    /// Makes an invitation for another computer, and then records this. Returns the line with the
-    /// invitation.
+    /// Records the request, and then makes an invitation for another computer. Returns the line
+    /// with the invitation.
     ///
     /// # Errors
-    /// [`AccessError`]. If only the record failed, an invitation is open, but its line is not
-    /// returned.
+    /// [`AccessError`]; no invitation is open then, but the request may be on record.
     pub async fn invite_computer(&self, new: NewComputer) -> Result<String, AccessError> {
         self.may(Action::ManageComputers)?;
-        let line = self.computer_directory()?.invite(new).await?;
+        let directory = self.computer_directory()?;
+        directory.must_be_on()?;
         self.record_computer(AuditAction::ComputerInvited, "an invitation".into()).await?;
-        Ok(line)
+        Ok(directory.invite(new).await?)
     }
 
-    /// Joins with a line that another computer printed, and then records the pair.
+    /// Records the name that the other computer has for itself, and then joins with a line that it
+    /// printed.
     ///
     /// # Errors
-    /// [`AccessError`]. If only the record failed, the computers are paired nevertheless.
+    /// [`AccessError`]. The request may be on record, and the computers may be paired as
+    /// [`ComputerDirectory::join`] says.
     pub async fn join_computer(
         &self,
         line: &str,
         new: NewComputer,
     ) -> Result<JoinOutcome, AccessError> {
         self.may(Action::ManageComputers)?;
-        let joined = self.computer_directory()?.join(line, new).await?;
-        let (JoinOutcome::Accepted { computer, .. } | JoinOutcome::Paired { computer }) = &joined;
-        self.record_computer(AuditAction::ComputerPaired, computer.clone()).await?;
-        Ok(joined)
+        let directory = self.computer_directory()?;
+        directory.must_be_on()?;
+        let name = directory.name_in(line)?;
+        self.record_computer(AuditAction::ComputerPaired, name).await?;
+        Ok(directory.join(line, new).await?)
     }
 
-    /// Ends the pair with a computer, and then records this. Returns false if there is none.
+    /// Records the request, and then ends the pair with a computer. Returns false, and records
+    /// nothing, if there is none.
     ///
     /// # Errors
-    /// [`AccessError`]. If only the record failed, the pair has ended nevertheless.
+    /// [`AccessError`]. The request may be on record, and the pair may have ended as
+    /// [`ComputerDirectory::forget`] says.
     pub async fn forget_computer(&self, name: &str) -> Result<bool, AccessError> {
         self.may(Action::ManageComputers)?;
-        let forgotten = self.computer_directory()?.forget(name).await?;
-        if forgotten {
-            self.record_computer(AuditAction::ComputerForgotten, name.to_owned()).await?;
-        }
-        Ok(forgotten)
+        let directory = self.computer_directory()?;
+        let Some(ComputerPlace::Elsewhere(_)) = directory.place_of(name) else {
+            return Ok(false);
+        };
+        self.record_computer(AuditAction::ComputerForgotten, name.to_owned()).await?;
+        Ok(directory.forget(name).await?)
     }
 
+    /// Records a request about other computers, before it takes effect: a change that is not on
+    /// record must not happen.
     async fn record_computer(&self, action: AuditAction, detail: String) -> Result<(), HallError> {
         let entry = AuditEntry::of(&self.caller, action, self.hall.now());
         Ok(self.hall.inner.store.principals.record(&AuditEntry { detail, ..entry }).await?)

@@ -1,7 +1,7 @@
 //! Other computers: the right to pair them, its record, and words that name a session of one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use moothall_engine::computers::{
@@ -9,6 +9,7 @@ use moothall_engine::computers::{
     ComputersStatus, JoinOutcome, NewComputer, PairedComputer, PostPersistence, PostStatus,
     RemoteAnswer, RemoteQuestion, RemoteRefusal, RemoteRefusalKind, RemoteSession, RemoteWords,
 };
+use moothall_engine::ports::Upkeep;
 use moothall_kernel::ids::ComputerId;
 use moothall_kernel::time::Timestamp;
 use reqwest::Method;
@@ -21,6 +22,8 @@ use crate::server::Server;
 struct Laptop {
     /// True after a restore.
     off: AtomicBool,
+    /// Number of requests that reached it.
+    requests: AtomicUsize,
 }
 
 #[async_trait]
@@ -55,6 +58,7 @@ impl ComputerDirectory for Laptop {
     }
 
     async fn resume(&self) -> Result<bool, ComputerError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
         Ok(self.off.swap(false, Ordering::Relaxed))
     }
 
@@ -140,10 +144,19 @@ impl ComputerDirectory for Laptop {
     }
 
     async fn invite(&self, _: NewComputer) -> Result<String, ComputerError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
         Ok("moothall-join-1:secret".into())
     }
 
+    fn name_in(&self, line: &str) -> Result<String, ComputerError> {
+        match line {
+            "good" => Ok("workstation".into()),
+            _ => Err(ComputerError::BadLine("it is not a line".into())),
+        }
+    }
+
     async fn join(&self, line: &str, _: NewComputer) -> Result<JoinOutcome, ComputerError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
         match line {
             "good" => Ok(JoinOutcome::Paired { computer: "workstation".into() }),
             _ => Err(ComputerError::BadLine("it was used".into())),
@@ -151,6 +164,7 @@ impl ComputerDirectory for Laptop {
     }
 
     async fn forget(&self, name: &str) -> Result<bool, ComputerError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
         Ok(name == "workstation")
     }
 }
@@ -330,6 +344,25 @@ async fn computers_are_paired_by_operators_alone_and_it_is_recorded() {
     let rows: Vec<&str> = rows.filter(|deed| deed.starts_with("computer_")).collect();
     assert_eq!(rows, ["computer_forgotten", "computer_paired", "computer_invited"]);
     assert!(!audit.to_string().contains("secret"), "{audit}");
+}
+
+#[tokio::test]
+async fn nothing_happens_to_the_pairs_that_cannot_be_recorded() {
+    let server = Server::start().await;
+    let laptop = serve(&server);
+    server.log.close().await.unwrap();
+    let requests: [(Method, &str, Value); 4] = [
+        (Method::POST, "/computers/invitations", json!({"redis": "redis://host"})),
+        (Method::POST, "/computers/join", json!({"line": "good"})),
+        (Method::DELETE, "/computers/workstation", json!(null)),
+        (Method::POST, "/computers/resume", json!({})),
+    ];
+    for (method, path, body) in requests {
+        laptop.off.store(path.ends_with("resume"), Ordering::Relaxed);
+        let (status, answer) = server.as_operator(method, path, body).await;
+        assert!(status >= 500 && answer["error"]["code"] != "computers_off", "{path}: {answer}");
+    }
+    assert_eq!(laptop.requests.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test]

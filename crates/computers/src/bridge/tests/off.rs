@@ -1,5 +1,6 @@
 //! A computer whose log was restored exchanges nothing until a person resumes that.
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +22,9 @@ use tempfile::TempDir;
 
 use super::faults::until;
 use super::pair::{Side, hall_over};
-use crate::bridge::Computers;
 use crate::bridge::run::kernel_id;
-use crate::id::ComputerId;
+use crate::bridge::{Computers, lock};
+use crate::id::{ComputerId, LogId};
 use crate::invitation::Pair;
 use crate::keys::PairKey;
 use crate::memory_post::{MemoryServer, PostFaults};
@@ -261,4 +262,35 @@ async fn a_turn_that_waits_for_another_computer_is_asked_for_after_the_resume() 
     workstation.restart().await;
     laptop.start().await;
     until("all is taken", async || workstation.open_rows().await.is_empty()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resume_that_fails_can_be_repeated() {
+    let folder = TempDir::new().unwrap();
+    let ca = folder.path().join("ca.pem");
+    let (own, laptop) = (ComputerId::random(1).unwrap(), ComputerId::random(8).unwrap());
+    // The Redis accepts connections and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let redis = format!("rediss://{}", silent.local_addr().unwrap()).parse().unwrap();
+    let name = "workstation".parse().unwrap();
+    let named = OwnComputer { id: own, name, redis, ca: Some(ca.clone()) };
+    let pairs = Pairs::create(folder.path(), named).unwrap();
+    let name = "laptop".parse().unwrap();
+    pairs.add(Pair { id: laptop, name, key: PairKey::random() }).unwrap();
+    pairs.set_log(LogId::random(), false).unwrap();
+    let hall = hall_over(Arc::default()).await;
+    let place = folder.path().to_owned();
+    let computers = Computers::open(&hall, <_>::default(), place).await.unwrap();
+    let directory = computers.directory();
+    for _ in 0..2 {
+        let failed = directory.resume().await;
+        assert!(matches!(failed, Err(ComputerError::Invalid(_))), "{failed:?}");
+        assert_eq!(directory.must_be_on(), Err(ComputerError::Off));
+        assert!(book(folder.path()).is_stopped());
+    }
+    let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(&ca, signed.cert.pem()).unwrap();
+    assert!(directory.resume().await.unwrap());
+    assert!(directory.must_be_on().is_ok());
+    assert!(lock(&computers.inner.tasks).is_some(), "the tasks run");
 }

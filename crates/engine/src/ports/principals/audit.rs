@@ -49,13 +49,13 @@ pub enum AuditAction {
     Paired,
     /// A person gave a command, or answered a question, by a paired account.
     Commanded,
-    /// An invitation for another computer was made.
+    /// An invitation for another computer was asked for.
     ComputerInvited,
-    /// Another computer was paired with this one.
+    /// A line of another computer was given, to pair the two.
     ComputerPaired,
-    /// The pair with another computer was ended.
+    /// The end of the pair with another computer was asked for.
     ComputerForgotten,
-    /// The computers were put on again after a restore.
+    /// The resumption of the computers after a restore was asked for.
     ComputersResumed,
     /// A request was refused: its credential was missing, or did not allow it.
     Denied,
