@@ -121,7 +121,13 @@ impl InvitationAnswer {
         [&self.id.as_bytes()[..], self.joiner.as_bytes(), name].concat()
     }
 
-    fn is_of(&self, key: &PairKey) -> bool {
+    /// Returns the computer that answers.
+    pub fn joiner(&self) -> ComputerId {
+        self.joiner
+    }
+
+    /// True if the answer was made with this key.
+    pub fn is_of(&self, key: &PairKey) -> bool {
         let Ok(key) = key.answering(self.id) else { return false };
         let tag = URL_SAFE_NO_PAD.decode(&self.tag);
         tag.is_ok_and(|tag| hmac::verify(&key, &self.signed(), &tag).is_ok())
@@ -225,13 +231,13 @@ impl OpenInvitations {
         self.0.insert(invitation.id, OpenInvitation { made: now, inviter, key });
     }
 
-    /// Takes an answer, and returns the pair that it makes. From then on its invitation counts as
-    /// used.
+    /// Returns the pair that an answer makes. Its invitation stays open until [`Self::use_up`], so
+    /// that the answer can be given again if the pair cannot be stored.
     ///
     /// # Errors
-    /// [`AnswerError`]; an open invitation stays open.
-    pub fn take(&mut self, answer: &InvitationAnswer, now: Instant) -> Result<Pair, AnswerError> {
-        let open = self.0.get_mut(&answer.id).ok_or(AnswerError::Unknown)?;
+    /// [`AnswerError`].
+    pub fn pair(&self, answer: &InvitationAnswer, now: Instant) -> Result<Pair, AnswerError> {
+        let open = self.0.get(&answer.id).ok_or(AnswerError::Unknown)?;
         let key = open.key.as_ref().ok_or(AnswerError::Used)?;
         if now.saturating_duration_since(open.made) >= OPEN_FOR {
             return Err(AnswerError::Over);
@@ -242,8 +248,14 @@ impl OpenInvitations {
         if answer.joiner == open.inviter {
             return Err(AnswerError::OwnComputer);
         }
-        let key = open.key.take().ok_or(AnswerError::Used)?;
-        Ok(Pair { id: answer.joiner, name: answer.name.clone(), key })
+        Ok(Pair { id: answer.joiner, name: answer.name.clone(), key: key.clone() })
+    }
+
+    /// Notes that the pair of an answer was stored. From then on its invitation counts as used.
+    pub fn use_up(&mut self, answer: &InvitationAnswer) {
+        if let Some(open) = self.0.get_mut(&answer.id) {
+            open.key = None;
+        }
     }
 }
 

@@ -33,6 +33,12 @@ impl PairKey {
         Self(random::bytes())
     }
 
+    /// True if two keys are the same. Both are keys of this computer's own file and lines, so the
+    /// time of the comparison tells no other computer anything.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
     fn secret(&self) -> hkdf::Prk {
         hkdf::Salt::new(hkdf::HKDF_SHA256, SALT).extract(&self.0)
     }

@@ -49,6 +49,10 @@ struct PairsFile {
 struct KeptPair {
     name: ComputerName,
     key: PairKey,
+    /// True until the other computer has shown that it has the key. Then it may have none, or
+    /// another one, because one of the two lines was lost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unmet: bool,
 }
 
 /// The reason for which the file of pairs is not read or changed, with the way forward.
@@ -180,21 +184,45 @@ impl Pairs {
         self.lock().stopped
     }
 
-    /// Adds a pair.
+    /// Adds a pair. If there is one whose computer has not shown the key yet, that pair gets the
+    /// new key and keeps its name. Returns the name of the computer here.
     ///
     /// # Errors
-    /// [`PairsError`] if the computer is this one, if its id or its name is in the file already, or
-    /// if the file cannot be written.
-    pub fn add(&self, pair: Pair) -> Result<(), PairsError> {
+    /// [`PairsError`] if the computer is this one, if another pair has the name, if the computer
+    /// has shown another key, or if the file cannot be written.
+    pub fn add(&self, pair: Pair) -> Result<ComputerName, PairsError> {
         self.change(|content| {
             if pair.id == content.own.id {
                 return Err(PairsError::OwnComputer);
             }
-            if let Some(kept) = content.pairs.get(&pair.id) {
-                return Err(PairsError::Paired(kept.name.clone()));
+            if let Some(kept) = content.pairs.get_mut(&pair.id) {
+                if !kept.unmet && !kept.key.is_same(&pair.key) {
+                    return Err(PairsError::Paired(kept.name.clone()));
+                }
+                kept.key = pair.key;
+                return Ok(kept.name.clone());
             }
             check_name(content, &pair.name, None)?;
-            content.pairs.insert(pair.id, KeptPair { name: pair.name, key: pair.key });
+            let kept = KeptPair { name: pair.name.clone(), key: pair.key, unmet: true };
+            content.pairs.insert(pair.id, kept);
+            Ok(pair.name)
+        })
+    }
+
+    /// Notes that the computer of a pair has shown that it has the key. Does nothing if the pair
+    /// has another key by now.
+    ///
+    /// # Errors
+    /// [`PairsError::File`].
+    pub fn note_met(&self, pair: &Pair) -> Result<(), PairsError> {
+        let is_unmet = |kept: &KeptPair| kept.unmet && kept.key.is_same(&pair.key);
+        if !self.lock().pairs.get(&pair.id).is_some_and(is_unmet) {
+            return Ok(());
+        }
+        self.change(|content| {
+            if let Some(kept) = content.pairs.get_mut(&pair.id).filter(|kept| is_unmet(kept)) {
+                kept.unmet = false;
+            }
             Ok(())
         })
     }
@@ -374,13 +402,21 @@ mod tests {
     }
 
     #[test]
-    fn a_known_key_is_not_replaced_and_a_copy_of_this_computer_is_refused() {
+    fn a_key_that_was_shown_is_not_replaced_and_a_copy_of_this_computer_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let pairs = Pairs::create(folder.path(), own()).unwrap();
-        let laptop = other("laptop");
-        pairs.add(laptop.clone()).unwrap();
-        let again = Pair { id: laptop.id, ..other("again") };
-        assert!(matches!(pairs.add(again), Err(PairsError::Paired(name)) if name == laptop.name));
+        let (lost, laptop) = (other("laptop"), other("again"));
+        let laptop = Pair { id: lost.id, ..laptop };
+        for pair in [&lost, &laptop, &laptop] {
+            assert_eq!(pairs.add(pair.clone()).unwrap(), lost.name);
+        }
+        pairs.note_met(&lost).unwrap();
+        assert!(pairs.add(laptop.clone()).is_ok(), "the former key was shown");
+        pairs.note_met(&laptop).unwrap();
+        assert_eq!(pairs.add(laptop.clone()).unwrap(), lost.name);
+        let pairs = Pairs::open(folder.path()).unwrap().unwrap();
+        let again = pairs.add(lost.clone());
+        assert!(matches!(again, Err(PairsError::Paired(name)) if name == lost.name));
         let copy = Pair { id: pairs.own().id, ..other("copy") };
         assert!(matches!(pairs.add(copy), Err(PairsError::OwnComputer)));
         assert_eq!(key_of(&pairs.get(laptop.id).unwrap()), key_of(&laptop));

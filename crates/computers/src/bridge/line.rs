@@ -7,7 +7,7 @@ use moothall_engine::computers::{ComputerError, JoinOutcome, NewComputer};
 
 use super::{Directory, lock, not_kept};
 use crate::id::{ComputerId, ComputerName};
-use crate::invitation::{Invitation, InvitationAnswer, JOIN, JOINED, Pair};
+use crate::invitation::{AnswerError, Invitation, InvitationAnswer, JOIN, JOINED, Pair};
 use crate::pairs::{OwnComputer, Pairs, PairsError};
 use crate::redis_post::{RedisAddress, RedisPost};
 
@@ -109,8 +109,10 @@ impl Directory {
         self.run().await
     }
 
-    /// Accepts an invitation: stores the pair, and returns the answer for the inviter. Refuses it
-    /// if this computer meets the others at another Redis and `new` names none.
+    /// Accepts an invitation: stores the pair, and returns the answer for the inviter. The same
+    /// invitation may be accepted again, and a new one of the same computer as long as it has not
+    /// been met. Refuses an invitation if this computer meets the others at another Redis and `new`
+    /// names none.
     pub(super) async fn accept(
         &self,
         invitation: Invitation,
@@ -138,18 +140,21 @@ impl Directory {
         Ok(JoinOutcome::Accepted { computer: computer.to_string(), answer })
     }
 
-    /// Takes the answer to an invitation of this computer, and stores the pair. The invitation
-    /// counts as used even if the pair cannot be stored.
+    /// Takes the answer to an invitation of this computer, and stores the pair. An answer that made
+    /// the present pair may be given again.
     pub(super) async fn take_answer(
         &self,
         answer: &InvitationAnswer,
     ) -> Result<JoinOutcome, ComputerError> {
-        let taken = lock(&self.invitations).take(answer, Instant::now());
-        let pair = taken.map_err(|error| ComputerError::BadLine(error.to_string()))?;
-        let Some(pairs) = self.book() else {
-            return Err(not_kept("this computer has no id any more"));
-        };
+        let bad = |error: AnswerError| ComputerError::BadLine(error.to_string());
+        let Some(pairs) = self.book() else { return Err(bad(AnswerError::Unknown)) };
+        let known = pairs.get(answer.joiner()).filter(|known| answer.is_of(&known.key));
+        if let Some(known) = known {
+            return Ok(JoinOutcome::Paired { computer: known.name.to_string() });
+        }
+        let pair = lock(&self.invitations).pair(answer, Instant::now()).map_err(bad)?;
         let computer = self.keep(&pairs, pair).await?.to_string();
+        lock(&self.invitations).use_up(answer);
         Ok(JoinOutcome::Paired { computer })
     }
 
@@ -164,7 +169,7 @@ impl Directory {
         let mut named = pair.clone();
         for number in 2..NAMES_TRIED {
             match pairs.add(named.clone()) {
-                Ok(()) => return Ok(named.name),
+                Ok(name) => return Ok(name),
                 Err(PairsError::NameTaken(_)) => named.name = numbered(&pair.name, number)?,
                 Err(error) => return Err(of_pairs(error)),
             }

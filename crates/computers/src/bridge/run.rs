@@ -319,6 +319,9 @@ impl PostLink {
                 return true;
             }
         };
+        if let Err(error) = self.pairs.note_met(&pair) {
+            tracing::warn!(%sender, %error, "a first entry could not be noted with the pair");
+        }
         match Frame::decode(&letter.body) {
             Ok(Frame::Hello(hello)) => self.hear_hello(&pair, header, &hello).await,
             Ok(Frame::Words(words)) if *words.body == *FORGOTTEN => {

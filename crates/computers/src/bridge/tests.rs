@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod pair;
+mod joining;
 mod faults;
 mod off;
 mod outages;

@@ -25,7 +25,7 @@ fn two_computers_come_to_share_a_key() {
     assert_eq!((joined.inviter, joined.name.as_str()), (made.inviter, "server"));
     assert_eq!(joined.redis.secret_url(), "rediss://:s3cret@host:7000");
     let line = answer(&joined).line();
-    let pair = book.take(&line.parse().unwrap(), now).unwrap();
+    let pair = book.pair(&line.parse().unwrap(), now).unwrap();
     assert_eq!(pair.name.as_str(), "laptop");
     assert_eq!(pair.id.up(), 8);
     assert_eq!(key(&pair.key), key(&joined.key));
@@ -52,12 +52,15 @@ fn an_invitation_is_worth_one_use_for_ten_minutes() {
     book.add(&used, now);
     book.add(&late, now);
     let moment = Duration::from_millis(1);
-    assert!(book.take(&answer(&used), now + OPEN_FOR - moment).is_ok());
-    assert_eq!(book.take(&answer(&used), now).unwrap_err(), AnswerError::Used);
-    assert_eq!(book.take(&answer(&late), now + OPEN_FOR).unwrap_err(), AnswerError::Over);
-    assert_eq!(book.take(&answer(&invitation()), now).unwrap_err(), AnswerError::Unknown);
+    for _ in 0..2 {
+        assert!(book.pair(&answer(&used), now + OPEN_FOR - moment).is_ok());
+    }
+    book.use_up(&answer(&used));
+    assert_eq!(book.pair(&answer(&used), now).unwrap_err(), AnswerError::Used);
+    assert_eq!(book.pair(&answer(&late), now + OPEN_FOR).unwrap_err(), AnswerError::Over);
+    assert_eq!(book.pair(&answer(&invitation()), now).unwrap_err(), AnswerError::Unknown);
     book.add(&invitation(), now + REMEMBERED_FOR);
-    assert_eq!(book.take(&answer(&used), now).unwrap_err(), AnswerError::Unknown);
+    assert_eq!(book.pair(&answer(&used), now).unwrap_err(), AnswerError::Unknown);
     assert_eq!(book.0.len(), 1);
 }
 
@@ -73,11 +76,11 @@ fn an_answer_of_another_is_refused_and_uses_nothing_up() {
     altered.push(InvitationAnswer { joiner: ComputerId::random(8).unwrap(), ..good.clone() });
     altered.push(InvitationAnswer { tag: String::new(), ..good.clone() });
     for answer in altered {
-        assert_eq!(book.take(&answer, now).unwrap_err(), AnswerError::Altered);
+        assert_eq!(book.pair(&answer, now).unwrap_err(), AnswerError::Altered);
     }
     let own = made.answer(made.inviter, "server".parse().unwrap());
-    assert_eq!(book.take(&own, now).unwrap_err(), AnswerError::OwnComputer);
-    assert!(book.take(&good, now).is_ok());
+    assert_eq!(book.pair(&own, now).unwrap_err(), AnswerError::OwnComputer);
+    assert!(book.pair(&good, now).is_ok());
 }
 
 #[test]
@@ -87,7 +90,7 @@ fn an_answer_to_one_invitation_is_not_one_to_another() {
     book.add(&one, now);
     book.add(&two, now);
     let moved = InvitationAnswer { id: two.id, ..answer(&one) };
-    assert_eq!(book.take(&moved, now).unwrap_err(), AnswerError::Altered);
+    assert_eq!(book.pair(&moved, now).unwrap_err(), AnswerError::Altered);
 }
 
 #[test]
