@@ -16,28 +16,6 @@ async fn an_invitation_into_a_conversation_that_was_deleted_is_worth_nothing() {
 }
 
 #[tokio::test]
-async fn a_code_made_with_the_start_up_credential_is_canceled_when_its_maker_is_taken_out() {
-    let server = Server::start().await;
-    let (thread, other) = (server.thread("hybrid").await, server.thread("hybrid").await);
-    let scopes = ["threads:read", "threads:write", "participants:invite"];
-    let (_, ann) = token(&server, json!({"principal": "ann", "scopes": scopes})).await;
-    let member = json!({"invite": {"participant_id": "user", "profile": {"client": "human"}}});
-    server.control(&thread, member.clone()).await;
-    let code = code_for(&server, &thread).await;
-    let codes = [code_for(&server, &thread).await, code_for(&server, &other).await];
-    let accept = async |code: &str| server.post("/invitations/accept", json!({"code": code})).await;
-    assert_eq!(accept(&code).await.0, 200);
-    let events = format!("/threads/{thread}/events");
-    let uninvite = json!({"type": "control", "content": {"uninvite": {"participant_id": "user"}}});
-    let (status, removed) = server.post_as(&ann, &events, uninvite).await;
-    assert_eq!(status, 200, "{removed}");
-    // The code stays invalid after its maker came back.
-    server.control(&thread, member).await;
-    assert_eq!(accept(&codes[0]).await.1["error"]["code"], "unauthenticated");
-    assert_eq!(accept(&codes[1]).await.0, 200, "it is for another conversation");
-}
-
-#[tokio::test]
 async fn a_sign_in_that_cannot_be_stored_is_refused() {
     let server = Server::start_in(Mode::Token).await;
     let (_, bot) = token(&server, json!({"principal": "bot", "kind": "agent"})).await;

@@ -8,6 +8,7 @@ use super::{
     agent, begun, code, id_of, introduce, living, person, plain, plan, refusal, scribe, session,
 };
 use crate::access::token;
+use crate::matrix::code_for;
 use crate::mcp::call;
 use crate::server::Server;
 
@@ -116,4 +117,27 @@ async fn a_gathering_that_is_asked_for_twice_is_begun_once() {
     let (status, passed) = pass().await;
     assert_eq!((status, &passed["holder"]["name"]), (200, &json!("Bob")), "{passed}");
     assert_eq!(pass().await, (200, passed));
+}
+
+#[tokio::test]
+async fn a_code_made_with_the_start_up_credential_is_canceled_when_its_maker_is_taken_out() {
+    let server = Server::start().await;
+    let scopes = ["threads:read", "threads:write", "participants:invite"];
+    let (_, ann) = token(&server, json!({"principal": "ann", "scopes": scopes})).await;
+    let user = json!({"name": "Mia", "number": 1, "kind": "human"});
+    let id = id_of(&begun(&server, plan(vec![user, person("Ann", 2), scribe(3)])).await);
+    let other = server.thread("hybrid").await;
+    let code = code_for(&server, &id).await;
+    let codes = [code_for(&server, &id).await, code_for(&server, &other).await];
+    let accept = async |code: &str| server.post("/invitations/accept", json!({"code": code})).await;
+    assert_eq!(accept(&code).await.0, 200);
+    let uninvite = json!({"type": "control", "content": {"uninvite": {"participant_id": "user"}}});
+    let (status, taken) = server.post_as(&ann, &format!("/threads/{id}/events"), uninvite).await;
+    assert_eq!(status, 200, "{taken}");
+    assert_eq!(accept(&codes[0]).await.1["error"]["code"], "unauthenticated");
+    assert_eq!(accept(&codes[1]).await.0, 200, "it is for another conversation");
+    // The code was revoked, and does not only wait for the return of its maker.
+    let (_, audit) = server.as_operator(Method::GET, "/audit", Value::Null).await;
+    let canceled = |row: &Value| row["detail"] == "open invitations of user, who was taken out";
+    assert!(audit["rows"].as_array().unwrap().iter().any(canceled), "{audit}");
 }
