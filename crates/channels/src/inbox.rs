@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_engine::access::{Access, AccessError, Caller, Scope};
-use moothall_engine::hall::{ConversationStart, Hall, HallError, Idempotency};
+use moothall_engine::hall::{ConversationDraft, Hall, HallError, Idempotency};
 use moothall_kernel::chat::{Chat, OverheardWords, PostOrigin};
 use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Invite, Post};
 use moothall_kernel::event::{Cause, Event, Recipient, RecordedEvent};
@@ -380,7 +380,7 @@ impl Inbox {
         let actor = self.actor(by)?;
         let once = self.once(&place.chat, format!("open:{}", place.key), &place.title);
         let policy = Policy::named(policy);
-        let new = ConversationStart { name: place.title.clone(), policy, folder: None };
+        let new = ConversationDraft { name: place.title.clone(), policy, folder: None };
         let begun = door.begin(new, actor.clone(), Some(once)).await?;
         let mut controls = vec![Control::BindChat(place.chat.clone())];
         controls.extend(agents.iter().map(|agent| self.invitation(agent)));

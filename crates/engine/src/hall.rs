@@ -52,7 +52,7 @@ use tokio::task::JoinHandle;
 
 pub use crate::answers::{Answer, HallChange, HallError, Idempotency, Signal, Update};
 use crate::crash;
-pub use crate::hall::inner::ConversationStart;
+pub use crate::hall::inner::ConversationDraft;
 use crate::hall::inner::{Inner, stopped};
 use crate::hall::presence::Presence;
 use crate::hall::residents::{MoveIn, WeakHall};
@@ -206,7 +206,7 @@ impl Hall {
     /// [`HallError`]. No conversation was created then, but after `Failed` the outcome is unknown.
     pub(crate) async fn create_from(
         &self,
-        new: ConversationStart,
+        new: ConversationDraft,
         by: Actor,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, HallError> {

@@ -21,7 +21,7 @@ use crate::access::{AccessDenial, AccessError};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::Hall;
 use crate::hall::context::Context;
-use crate::hall::inner::ConversationStart;
+use crate::hall::inner::ConversationDraft;
 use crate::hall::presence::Presence;
 use crate::hall::search::SearchError;
 use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, UnreadCount};
@@ -118,7 +118,7 @@ impl Door {
     /// unknown.
     pub async fn begin(
         &self,
-        new: ConversationStart,
+        new: ConversationDraft,
         by: Actor,
         key: Option<Idempotency>,
     ) -> Result<Answer, AccessError> {

@@ -35,7 +35,7 @@ use crate::stream::{ItemBody, OwedItems, StartMode, shell};
 
 /// A conversation to create.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ConversationStart {
+pub struct ConversationDraft {
     /// The title; an empty one becomes `Untitled`.
     pub name: String,
     /// The floor policy, with its settings.
@@ -116,19 +116,19 @@ impl Inner {
         idempotency: Option<Idempotency>,
         owed: Vec<OutboxEntry>,
     ) -> Result<Answer, HallError> {
-        let new = ConversationStart { name, policy, folder: None };
+        let new = ConversationDraft { name, policy, folder: None };
         self.create_as(new, by, idempotency, owed).await
     }
 
     /// Creates a conversation together with deliveries, in a folder if one is given.
     pub(crate) async fn create_as(
         self: &Arc<Self>,
-        new: ConversationStart,
+        new: ConversationDraft,
         by: Actor,
         idempotency: Option<Idempotency>,
         owed: Vec<OutboxEntry>,
     ) -> Result<Answer, HallError> {
-        let ConversationStart { name, policy, folder } = new;
+        let ConversationDraft { name, policy, folder } = new;
         let create = ClientCommand::Create { name, policy, folder, by };
         let owing = OwedItems { hops: 0, owed };
         let stream = fresh_id(self.now());

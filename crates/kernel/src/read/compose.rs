@@ -223,9 +223,13 @@ fn since(
 }
 
 /// Returns the participant's newest summary, if it has one that was read and not erased.
-fn remembered(formatter: &WordsFormatter<'_>, participant: &ParticipantId) -> Option<StoredSummary> {
+fn remembered(
+    formatter: &WordsFormatter<'_>,
+    participant: &ParticipantId,
+) -> Option<StoredSummary> {
     let summary = formatter.state.summary_of(participant)?;
-    let text = formatter.material.find(summary.seq)?.event.body().filter(|words| !words.is_empty())?;
+    let text =
+        formatter.material.find(summary.seq)?.event.body().filter(|words| !words.is_empty())?;
     Some(StoredSummary { through: summary.through, text: text.to_owned() })
 }
 

@@ -7,8 +7,8 @@
 //! user: words            codex -> writer: words
 //!                        (agents answer their running turn, otherwise they post)
 //! user asks a b: words   the same, and only these answer, one after the other
-//! user ^7: words         the same as a reply to the message at 7; `preview ^7 words` too. The number
-//!                        is the event's position, in which invitations and rounds count
+//! user ^7: words         the same as a reply to the message at 7; `preview ^7 words` too. The
+//!                        number is the event's position, in which invitations and rounds count
 //! user?: words           words of a caller who claims to be the user, without proof;
 //!                        `by user?: …` too
 //! post codex: words      words of an agent that answer no turn

@@ -182,8 +182,8 @@ impl Document {
         .try_this(format!("write command = [{instead}]"))
     }
 
-    /// Returns each file with its keys that hold a literal secret, each once. The keys of a file may
-    /// be none.
+    /// Returns each file with its keys that hold a literal secret, each once. The keys of a file
+    /// may be none.
     pub fn literal_secrets(&self) -> Vec<(&Path, Vec<String>)> {
         let secrets = |source: &Source| {
             let mut found = Vec::new();

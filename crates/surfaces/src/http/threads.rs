@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use moothall_engine::access::AccessError;
 use moothall_engine::door::{Action, Door};
-use moothall_engine::hall::{ConversationStart, HallError};
+use moothall_engine::hall::{ConversationDraft, HallError};
 use moothall_engine::ports::{ListFilter, ListPage, ListedStream};
 use moothall_kernel::Conversation;
 use moothall_kernel::chat::{Chat, NotAChat};
@@ -183,7 +183,7 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
     let (door, by) = (body.door(&app.entrance), body.asker_named(from.as_deref())?);
     let policy = policy_of(policy.as_ref(), &door.defaults())?;
     let idempotency = body.idempotency(&by);
-    let new = ConversationStart { name: name.unwrap_or_default(), policy, folder };
+    let new = ConversationDraft { name: name.unwrap_or_default(), policy, folder };
     let answer = door.begin(new, by, idempotency).await?;
     let created = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
     let Event::Created { name, policy, .. } = &created.event else {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use moothall_engine::door::{self, Action, Door, ReaderItem, strangers, unasked_name};
-use moothall_engine::hall::{ConversationStart, Idempotency};
+use moothall_engine::hall::{ConversationDraft, Idempotency};
 use moothall_engine::ports::{ListFilter, ListedStream};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, RecordedEvent};
@@ -108,7 +108,7 @@ pub async fn begin(door: &Door, asked: Invite) -> ApiResult<ToolThreadBegun> {
     let by = actor(door, from.as_deref())?;
     let policy = policy_of(non_empty(policy).map(Value::String).as_ref(), &door.defaults())?;
     let name = required("new_thread", new_thread.unwrap_or_default())?;
-    let answer = door.begin(ConversationStart { name, policy, folder: None }, by, None).await?;
+    let answer = door.begin(ConversationDraft { name, policy, folder: None }, by, None).await?;
     let listed = door.find(Action::ReadThread, &answer.stream).await?;
     Ok(ToolThreadBegun {
         thread: answer.stream.to_string(),
