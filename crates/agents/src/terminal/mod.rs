@@ -148,8 +148,8 @@ impl TmuxHost {
     }
 
     /// Finds a pane on another tmux server, and the session that a control client must attach to.
-    /// Runs a separate tmux process for that, because there is no connection to that tmux server
-    /// yet.
+    /// Runs a separate tmux process for that, because this server is not yet connected to that tmux
+    /// server.
     async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, TmuxServer), HostFault> {
         let arguments = TmuxServer::socket_of(socket);
         let mut command = TmuxServer::tmux(&arguments);
