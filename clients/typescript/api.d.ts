@@ -3355,6 +3355,12 @@ export interface components {
         };
         /** @description Body of `POST /threads`. */
         NewThread: {
+            /**
+             * @description Absolute path of the folder in which Claude Code, Codex and Gemini CLI work for the thread,
+             *     unless they have a folder or a user of their own; the server's folder if absent. Takes
+             *     `sessions:drive`.
+             */
+            folder?: string | null;
             /** @description Id of the participant that creates the thread; `user` if absent. */
             from?: string | null;
             /** @description Title of the thread; `Untitled` if absent or empty. */

@@ -67,8 +67,8 @@ impl Mark {
     }
 }
 
-/// Returns the processes that carry the mark, without this process and those of another live
-/// server. Without `/proc` there are none.
+/// Returns the processes that carry the mark. Leaves out this process, and each process that
+/// another live server started. Without `/proc` the list is empty.
 fn marked(mark: &[u8]) -> Vec<Pid> {
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Vec::new();

@@ -242,8 +242,9 @@ impl Work for Llm {
         self.spec.call_cost()
     }
 
-    /// Answers a turn. Fails with `timeout` at the turn's limit plus `BACKSTOP`. The usage is that
-    /// of all requests, also if none was answered.
+    /// Answers a turn. The conversation's deadline ends the turn at its limit. If it does not, this
+    /// method fails with `timeout` after a further [`BACKSTOP`]. The returned usage is that of all
+    /// requests, even if the model answered none of them.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         // The first poll runs on the stream's task. The history is rebuilt after that poll, on the
         // turn's own task.

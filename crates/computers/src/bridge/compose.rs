@@ -152,8 +152,9 @@ impl Composer<'_> {
         }
     }
 
-    /// Returns the body that reports that a session here began a turn of the receiver. It is empty
-    /// if the event that asked for the turn is gone.
+    /// Returns the body that reports to another computer that a session here began a turn of that
+    /// computer's conversation. The body is empty if the log here has lost the event that asked for
+    /// the turn.
     async fn begun(
         &self,
         stream: &StreamId,

@@ -176,7 +176,7 @@ pub struct RemoteMessage {
 pub struct RemoteSpeaker {
     /// The participant's id on its own computer.
     pub name: String,
-    /// The participant's session, if it is one. The session waits for the end of the turn that
+    /// The session, if the participant is a session. It waits for the end of the turn that
     /// answers the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,

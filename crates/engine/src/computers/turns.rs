@@ -111,7 +111,7 @@ pub struct RemoteEnd {
     /// The answer, which is `[PASS]` for a pass; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The fault, if it has none.
+    /// The fault of the turn, if the turn has no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// Time, tokens and money that the turn used.

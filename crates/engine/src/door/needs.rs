@@ -172,8 +172,8 @@ impl Door {
         Ok(unseen)
     }
 
-    /// Returns the needs of a conversation: the open needs of its state, and those of the unseen
-    /// events.
+    /// Returns the needs of a conversation: the open needs of its state, and the needs in the
+    /// events that the reader has not seen.
     async fn needs_of_state(
         &self,
         stream: &StreamId,

@@ -290,7 +290,7 @@ impl TurnPayer {
         reply
     }
 
-    /// Returns the budgets of the turn that have a limit of money: the owner, the limit, the amount
+    /// Returns those of the turn's budgets that limit money: the owner, the limit, the amount
     /// spent, and the end of the window.
     fn limited(&self, now: Timestamp) -> Vec<(BudgetOwner, u64, u64, Timestamp)> {
         let owners = [

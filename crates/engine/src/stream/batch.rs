@@ -238,7 +238,7 @@ impl Host {
         }
     }
 
-    /// Returns the answer without an event.
+    /// Returns the answer to a request that recorded no event. Other answers add their event to it.
     pub(super) fn nothing_new(&self) -> Answer {
         Answer {
             stream: self.stream.clone(),

@@ -361,8 +361,8 @@ impl Runs {
     }
 
     /// Returns the output that carries the answer to a permission request to the runtime of the
-    /// turn that asked. `given` is `None` if no answer came in time. Returns nothing if no such
-    /// turn runs in this process.
+    /// turn that asked. `given` is `None` if no answer came in time. Returns an empty list
+    /// if no such turn runs in this process.
     pub(super) fn permit(
         &mut self,
         stream: &StreamId,

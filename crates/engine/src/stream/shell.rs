@@ -155,8 +155,8 @@ impl Shell {
         }
     }
 
-    /// Runs the task to its end. If it ends by an error, refuses the waiting requests and those in
-    /// the queue, and stops the hall if the log has failed.
+    /// Runs the task to its end. If an error ends it, refuses the requests that the host holds
+    /// and the requests in the queue, and stops the hall if the log has failed.
     async fn live(mut self) {
         let ended = self.work().await;
         self.hall.reservations.drop_stream(&self.stream);

@@ -228,8 +228,9 @@ impl Decider<'_> {
         }
     }
 
-    /// Posts an agent's words: as the answer of its turn if it answers by posting and has one, in a
-    /// gathering as words of the piece's holder, otherwise as its own words.
+    /// Posts an agent's words. They finish the open turn that they answer, if the agent answers by
+    /// posting. Without such a turn they become words of the gathering in a gathering, and own
+    /// words elsewhere.
     fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
         let id = post.by.id.clone();
         self.state.check_in_task(&id)?;

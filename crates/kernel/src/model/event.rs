@@ -440,8 +440,8 @@ impl Fault {
         matches!(self.code.as_str(), "provider_rate_limited" | "circuit_open")
     }
 
-    /// Returns the result as the words after the agent's name. A refusal and an interruption are
-    /// not errors.
+    /// Returns the result as the words after the agent's name. A refusal, a question without
+    /// an answer and an interruption have words of their own, because they are not errors.
     pub fn outcome(&self) -> &'static str {
         match self.code.as_str() {
             "refused" => "was denied permission",

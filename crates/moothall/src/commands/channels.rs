@@ -252,7 +252,8 @@ async fn pairings(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Starts the stopped bots of a channel again, and prints if any had stopped.
+/// Starts the stopped bots of a channel again. Prints one of two results: some bots had stopped, or
+/// none had.
 async fn resume(context: &Context, channel: &str) -> Result<(), Fault> {
     let path = format!("/channels/{}/resume", segment(channel));
     let resumed: ChannelResumed = context.client.post(&path, &json!({})).await?;

@@ -87,7 +87,8 @@ pub fn owed(computer: &ComputerEntry) -> String {
     owed.map(|(number, way)| format!(", {} owed {way} it", counted(number, "row"))).collect()
 }
 
-/// Puts the computers on again after a restore, and prints if they were off.
+/// Puts the computers on again after a restore. Prints one of two results: they were off, or they
+/// were on already.
 async fn resume(context: &Context) -> Result<(), Fault> {
     let resumed: ComputersResumed = context.client.post("/computers/resume", &json!({})).await?;
     if context.printer.json {

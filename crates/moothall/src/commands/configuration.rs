@@ -25,8 +25,9 @@ fn schema(printer: &Printer) -> Result<(), Fault> {
     printer.line(&format!("{:#}", config::schema()))
 }
 
-/// Checks the configuration and the users that it names, without running its commands. Prints the
-/// result. For each key that is set, prints if a change of it needs a restart of the server.
+/// Checks the configuration and the users in its `run_as`. Runs no command of a `${cmd:…}`. Prints
+/// the result, and for each key that is set one of two lines: the next reload applies a change of
+/// the key, or the change needs a restart of the server.
 fn check(file: &ConfigFile, printer: &Printer) -> Result<(), Fault> {
     let mut config = Config::inspect(file.config.as_deref(), &config::environment())?;
     for warning in accounts::check(&config)? {

@@ -115,11 +115,12 @@ impl Tool {
             Tool::ReadThread => {
                 "Returns messages of a thread with their positions (`seq`): the newest, or those \
                  after a position. `ended`, `stopped` and `thought` mark messages that may be \
-                 incomplete. With `wait_seconds` it waits for a message first: for answers that do \
-                 not reach you automatically, to your messages in a thread, or to a session if you \
-                 are not a session. With `why` it explains a message instead: `turns` has a row \
-                 for each turn and each agent that was not asked, and `unasked` gives the reason \
-                 why the message asked no agent, and the remedy."
+                 incomplete. With `wait_seconds` it first waits for a new message. Use this if no \
+                 prompt brings you the answer: the answer to your message in a thread, or, if you \
+                 are not a session, the answer to your message to a session. With `why` it \
+                 explains a message instead: `turns` has a row for each turn and each agent that \
+                 was not asked, and `unasked` gives the reason why the message asked no agent, and \
+                 the remedy."
             }
             Tool::Search => {
                 "Finds messages in all threads, newest first. All words must be present; \

@@ -313,8 +313,8 @@ impl Machine {
         self.advance();
     }
 
-    /// Takes a turn away. If its prompt was sent, a person's request presses Escape. An expired
-    /// time limit presses no key.
+    /// Takes a turn away. If its prompt was sent, presses Escape, unless the turn's time limit has
+    /// expired: that presses no key.
     fn take_away(
         &mut self,
         around: &Around<'_>,

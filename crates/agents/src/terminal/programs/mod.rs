@@ -81,7 +81,7 @@ pub(crate) struct RecordSpec {
     pub(crate) usage: fn(&[&str], usize, &Path) -> ReportedUsage,
     /// Returns the newest finished turn, if the program does not report typed prompts.
     pub(crate) newest: fn(&[&str]) -> Option<(NewestTurn, RecordEnd)>,
-    /// Returns the call of a tool that is open at the end of a record. `None` for programs that
+    /// Returns the tool call that is still open at the end of a record. `None` for programs that
     /// report their uses of tools, or do not record them in time.
     pub(crate) open_call: Option<fn(&str) -> Option<ToolUse>>,
 }

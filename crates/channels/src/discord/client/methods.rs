@@ -221,8 +221,8 @@ impl RestClient {
         key_of(&made).ok_or_else(|| RestFailure::Maybe { why: "the answer has no webhook".into() })
     }
 
-    /// Sends a message by a webhook under a name, in a thread of its channel if one is given.
-    /// Returns the id of the message.
+    /// Sends a message under a name by a webhook, in the webhook's channel or in the given thread
+    /// of that channel. Returns the id of the message.
     ///
     /// # Errors
     /// [`RestFailure`], as for each call.

@@ -30,7 +30,7 @@ pub struct RichPart {
     pub source: Range<usize>,
 }
 
-/// Returns Markdown as rich messages, with `head` as a first line in bold. Returns nothing if plain
+/// Returns Markdown as rich messages, with `head` as a first line in bold. Returns `None` if plain
 /// text with entities shows the same in one message, if Telegram may read the text differently, or
 /// if the text cannot be split into such messages.
 pub fn rich_parts(markdown: &str, head: Option<&str>) -> Option<Vec<RichPart>> {

@@ -89,7 +89,7 @@ async fn proof(client: &Client) -> Finding {
 }
 
 /// Sends a request without a credential, as any user of this computer could. Returns a warning if
-/// the server rejects it because the system does not tell the user.
+/// the server rejects the request because the operating system does not name its user.
 async fn unasked(base: &str, said: &CredentialOptions<'_>) -> Option<Finding> {
     let stranger = Client::new(base, said.cacert).ok()?;
     let refused = timeout(PING_WITHIN, stranger.get::<WhoAmI>("/session")).await.ok()?.err()?;
