@@ -298,8 +298,8 @@ impl TurnFold {
     }
 
     /// Notes the root of a message, if the viewer sees the message. The root is the person's
-    /// message at the beginning of the chain of replies. If a turn wrote the message, notes the message as
-    /// the turn's reply too.
+    /// message at the beginning of the chain of replies. If a turn wrote the message, notes the
+    /// message as the turn's reply too.
     fn observe_posted(&mut self, posted: &Posted, recorded: &RecordedEvent) {
         let (id, seen) = (recorded.id(&self.stream), self.sees(recorded.seq));
         let replied = || posted.reply_to.as_ref().and_then(|cause| self.root(cause));

@@ -424,7 +424,8 @@ async fn open_hall(
         owner: uuid::Uuid::now_v7().to_string(),
     };
     Hall::open_with(parts, Arc::new(sessions.clone())).await.map_err(|error| {
-        let exit = if error == HallError::DiskFull { Exit::Io } else { Exit::Failure };
+        // With this status the unit starts the server again, after room was made.
+        let exit = if error == HallError::DiskFull { Exit::TryLater } else { Exit::Failure };
         Fault::new(exit, "cannot open the conversations")
             .because(error)
             .try_this("see `moothall doctor`")

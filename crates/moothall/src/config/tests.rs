@@ -19,6 +19,19 @@ fn refused(text: &str) -> Fault {
 }
 
 #[test]
+fn no_setting_is_shown_with_its_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("moothall.toml");
+    let text = "[agents.a]\napi_key = \"sk-very-secret\"\n[[channels.telegram.bots]]\n\
+                agent = \"a\"\nbot_token = \"sk-very-secret\"\n";
+    std::fs::write(&file, text).unwrap();
+    let found = settings(Some(&file), &Variables::new()).unwrap();
+    let shown: Vec<String> = found.iter().map(|set| set.value.to_string()).collect();
+    assert!(shown.len() >= 2 && !shown.concat().contains("sk-very-secret"), "{shown:?}");
+    assert!(shown.iter().any(|value| value.contains("bot_token = \"(secret")), "{shown:?}");
+}
+
+#[test]
 fn an_unknown_key_is_named_with_its_place_and_a_suggestion() {
     let fault = refused("[server]\nbnd = \"127.0.0.1:1\"\n");
     assert_eq!(fault.what, "moothall.toml:2:1: unknown key `bnd` in [server]");

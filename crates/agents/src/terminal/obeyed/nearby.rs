@@ -225,6 +225,11 @@ fn may_be_there(path: &Path) -> bool {
 /// Reads the beginning of a plain file. Anything else counts as empty, because a device or a pipe
 /// might never end.
 fn beginning(file: &Path) -> io::Result<String> {
+    // Before the file is opened, because to open some devices has an effect, and a link of another
+    // user may lead to one.
+    if !fs::metadata(file)?.is_file() {
+        return Ok(String::new());
+    }
     let file = fs::File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(file)?;
     if !file.metadata()?.is_file() {
         return Ok(String::new());

@@ -59,6 +59,18 @@ fn a_question_that_was_answered_at_the_terminal_is_not_asked_again() {
     assert_eq!(bench.machine.doing(), Activity::Busy);
 }
 
+#[test]
+fn a_refusal_that_was_given_before_a_restart_comes_with_its_reason() {
+    let mut bench = Bench::sent(1);
+    bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    let news = HookNews::Asks(ReportedQuestion::new("touch x", false));
+    let Input::Hook { id, hook } = bench.hook(news) else { unreachable!() };
+    bench.says(Input::Asked { id, hook }, &["recall"]);
+    let (option, text) = ("deny-because".to_owned(), Some("use make".to_owned()));
+    let given = Input::Recalled(Some(PermissionAnswer { option, text }));
+    bench.says(given, &["Permit(DenyBecause(\"use make\"))"]);
+}
+
 /// Sends a new question of the program's hook, and asserts the outputs.
 fn asks_by_hook(bench: &mut Bench, action: &str, wanted: &[&str]) {
     let news = HookNews::Asks(ReportedQuestion::new(action, false));
