@@ -118,7 +118,7 @@ impl Conversation {
             return Vec::new();
         }
         let running = self.open_turns().filter(|turn| turn.running.is_some());
-        running.map(|turn| turn.no).filter(|no| !command.may_end(*no)).collect()
+        running.map(|turn| turn.no).filter(|no| !command.may_end(*no, self)).collect()
     }
 
     /// Returns the time limit of a turn, counted from its start. A reply that may pass has at most

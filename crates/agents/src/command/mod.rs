@@ -141,7 +141,11 @@ impl CommandSpec {
         }
         let here = self.cwd.as_deref().unwrap_or(Path::new(""));
         if self.cwd.is_some() && !here.is_dir() {
-            return Err(spawn_failed(format!("The directory {} does not exist.", here.display())));
+            return Err(spawn_failed(format!(
+                "The directory {} does not exist. Create it, or choose another: `cwd` of the \
+                 agent, or a new conversation with `--folder`.",
+                here.display()
+            )));
         }
         let environment = Environment::of(&self.env);
         environment.find(program, here).ok_or_else(|| spawn_failed(missing(program, &environment)))
@@ -151,11 +155,10 @@ impl CommandSpec {
     /// folder and no user of its own works in the folder of the conversation, if its file is found.
     /// Any other program is unchanged: its arguments may name files in the server's folder.
     fn in_room(&self, folder: Option<&str>) -> Self {
-        let is_own = self.cwd.is_some() || self.run_as.is_some();
-        let known = Login::of(self.program()).filter(|_| !is_own);
-        let (Some(folder), Some(_), Ok(program)) = (folder, known, self.check()) else {
-            return self.clone();
-        };
+        let has_own_place = self.cwd.is_some() || self.run_as.is_some();
+        let is_known = !has_own_place && Login::of(self.program()).is_some();
+        let Some(folder) = folder.filter(|_| is_known) else { return self.clone() };
+        let Ok(program) = self.check() else { return self.clone() };
         let mut argv = self.argv.clone();
         // The file was found from the server's folder. A relative path would name another file in
         // that of the conversation.

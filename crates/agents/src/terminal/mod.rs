@@ -273,7 +273,8 @@ impl SessionHost for TmuxHost {
 
     /// Returns the configured working folder of a program, or else the home of the user that it
     /// runs as. Without both, a known program works in `room`, and any other in the working folder
-    /// of this server.
+    /// of this server. So does a program that is named by a relative path: in `room` the path could
+    /// name a file that came with the folder.
     fn home(&self, client: &str, room: Option<&Path>) -> PathBuf {
         let programs = self.known();
         let program = programs.get(client);
@@ -283,8 +284,10 @@ impl SessionHost for TmuxHost {
                 .map(|account| account.home().to_owned())
         };
         let own = program.and_then(|program| program.cwd.clone()).or_else(account);
-        let is_known = program.is_some_and(|program| program.vendor != Vendor::Other);
-        let room = || room.filter(|_| is_known).map(Path::to_owned);
+        let is_known = |program: &Program| {
+            program.vendor != Vendor::Other && !program.is_named_by_a_relative_path()
+        };
+        let room = || room.filter(|_| program.is_some_and(is_known)).map(Path::to_owned);
         own.or_else(room).unwrap_or_else(|| std::env::current_dir().unwrap_or_default())
     }
 

@@ -52,6 +52,11 @@ impl std::fmt::Debug for Program {
 }
 
 impl Program {
+    /// True if the file of the program depends on the folder in which it is started.
+    pub(crate) fn is_named_by_a_relative_path(&self) -> bool {
+        self.argv.first().is_some_and(|name| name.contains('/') && !name.starts_with('/'))
+    }
+
     /// Returns a program with default settings.
     pub fn new(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let argv: Vec<String> = argv.into_iter().map(Into::into).collect();

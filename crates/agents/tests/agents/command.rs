@@ -88,7 +88,7 @@ fn runs(pid: &str) -> bool {
 }
 
 /// Writes a program that prints the folder in which it runs, and returns its file.
-fn teller(folder: &Path, name: &str) -> PathBuf {
+fn folder_printer(folder: &Path, name: &str) -> PathBuf {
     let file = folder.join(name);
     std::fs::write(&file, "#!/bin/sh\ncat >/dev/null\npwd -P\n").unwrap();
     std::fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
@@ -106,7 +106,7 @@ async fn a_known_program_works_in_the_folder_of_its_conversation() {
         ("claude", Some(programs.path()), Some(room.path()), programs.path()),
         ("claude-wrapper", None, Some(room.path()), &*own),
     ] {
-        let program = teller(programs.path(), name);
+        let program = folder_printer(programs.path(), name);
         let mut shell = Shell::new("");
         shell.spec = CommandSpec::new([program.to_str().unwrap()]);
         shell.spec.cwd = cwd.map(Path::to_owned);
@@ -114,9 +114,10 @@ async fn a_known_program_works_in_the_folder_of_its_conversation() {
         assert_eq!(shell.run().await.unwrap(), path(expected), "{name} {cwd:?} {room:?}");
     }
     let mut shell = Shell::new("");
-    shell.spec = CommandSpec::new([teller(programs.path(), "codex").to_str().unwrap()]);
+    shell.spec = CommandSpec::new([folder_printer(programs.path(), "codex").to_str().unwrap()]);
     shell.job.folder = Some("/none/such".to_owned());
-    assert_eq!(shell.fault().await.message, "The directory /none/such does not exist.");
+    let fault = shell.fault().await.message;
+    assert!(fault.starts_with("The directory /none/such does not exist. Create it"), "{fault}");
 }
 
 #[tokio::test]

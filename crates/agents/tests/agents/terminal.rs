@@ -99,6 +99,25 @@ fn stand_in_program(arguments: &[&str]) -> Program {
     Program { env, vendor: Vendor::Claude, ..Program::new(argv) }
 }
 
+#[tokio::test]
+async fn only_a_known_program_without_a_place_of_its_own_works_in_the_folder_of_a_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = || Program { vendor: Vendor::Codex, ..Program::new(["codex"]) };
+    let programs = [
+        ("known", known()),
+        ("placed", Program { cwd: Some("/usr".into()), ..known() }),
+        ("relative", Program { vendor: Vendor::Codex, ..Program::new(["tools/codex"]) }),
+        ("other", Program::new(["mine"])),
+    ];
+    let (host, own) = (open(&folder, &programs), std::env::current_dir().unwrap());
+    let home = |client: &str| host.home(client, Some(Path::new("/srv")));
+    assert_eq!(home("known"), Path::new("/srv"));
+    assert_eq!(home("placed"), Path::new("/usr"));
+    assert_eq!(home("relative"), own, "a relative path would name a file of the folder");
+    assert_eq!(home("other"), own);
+    assert_eq!(host.home("known", None), own);
+}
+
 pub fn tmux(socket: &[&str], arguments: &[&str]) -> Output {
     Command::new("tmux")
         .env_remove("TMUX")

@@ -132,13 +132,14 @@ impl Host {
             deciding.events.iter().for_each(|event| working.apply(event));
             working
         });
+        let state = working.conversation();
+        let may_end = |turn| state.is_some_and(|state| command.may_end(turn, state));
         let facts = Facts {
             budgets: deciding.found.budgets.clone(),
             voices: deciding.found.voices.clone(),
             unkept: self.unkept.clone(),
-            shown: self.runs.shown_answers(|turn| command.may_end(turn)),
-            ..working
-                .conversation()
+            shown: self.runs.shown_answers(may_end),
+            ..state
                 .map(|state| deciding.found.here.facts(state, &command.brings()))
                 .unwrap_or_default()
         };

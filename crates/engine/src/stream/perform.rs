@@ -127,13 +127,13 @@ impl Shell {
                     reporter::probe(self.streams.clone(), key, agent);
                 }
             }
-            Output::Cancel { key } => self.with_hand(&key, |agent| agent.cancel(&key)),
-            Output::Lapse { key } => self.with_hand(&key, |agent| agent.lapsed(&key)),
+            Output::Cancel { key } => self.with_agent(&key, |agent| agent.cancel(&key)),
+            Output::Lapse { key } => self.with_agent(&key, |agent| agent.lapsed(&key)),
             Output::Begun { key, delivery } => {
-                self.with_hand(&key, |agent| agent.confirm_start(&key, delivery))
+                self.with_agent(&key, |agent| agent.confirm_start(&key, delivery))
             }
             Output::Permit { key, permission, given } => {
-                self.with_hand(&key, |agent| agent.permit(&key, &permission, given.as_ref()));
+                self.with_agent(&key, |agent| agent.permit(&key, &permission, given.as_ref()));
             }
             Output::CarryOut { request } => self.hall.residents.carry_out(&self.stream, &request),
             Output::Wake { at } => {
@@ -314,7 +314,7 @@ impl Shell {
     }
 
     /// Calls the agent of a turn, if this process has started or probed the turn.
-    fn with_hand(&self, key: &TurnKey, tell: impl FnOnce(&dyn Agent)) {
+    fn with_agent(&self, key: &TurnKey, tell: impl FnOnce(&dyn Agent)) {
         if let Some(agent) = self.agents_of_turns.get(key) {
             tell(&**agent);
         }

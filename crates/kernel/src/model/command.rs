@@ -24,6 +24,7 @@ pub use crate::model::rejection::{HELD, LATE, Refusal, Rejection, STOPPED};
 use crate::model::request::Request;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::StartOutcome;
+use crate::model::state::Conversation;
 use crate::model::talk::TalkOutcome;
 use crate::model::task_command::{TaskCommand, TaskOrder};
 use crate::model::time::Millis;
@@ -108,14 +109,18 @@ pub enum Command {
 
 impl Command {
     /// True if the output so far of this running turn is a fact for the command, because the
-    /// command may end the turn.
-    pub fn may_end(&self, turn: TurnNo) -> bool {
+    /// command may end the turn in this conversation.
+    pub fn may_end(&self, turn: TurnNo, state: &Conversation) -> bool {
+        let owner = state.turn(turn).map(|turn| &turn.participant);
+        // Words may pass the piece on, and the last pass closes the gathering, which ends the turns
+        // of all its members. Elsewhere words end only turns of their own participant, so the
+        // output of the other turns is not copied for each message.
+        let words_may_end = |by: Option<&ParticipantId>| {
+            state.gathering().is_some() || (by.is_some() && owner == by)
+        };
         match self {
-            // Words may end a gathering, and with it the turns of all its members.
             Command::Client(
-                ClientCommand::Post(_)
-                | ClientCommand::Pass { .. }
-                | ClientCommand::Stop { .. }
+                ClientCommand::Stop { .. }
                 | ClientCommand::Control { .. }
                 | ClientCommand::Archive { .. }
                 | ClientCommand::Delete { .. }
@@ -123,11 +128,13 @@ impl Command {
                 | ClientCommand::CloseGathering { .. },
             )
             | Command::Engine(
-                EngineCommand::Tick
-                | EngineCommand::Obey { .. }
-                | EngineCommand::Unhost { .. }
-                | EngineCommand::Finished { .. },
+                EngineCommand::Tick | EngineCommand::Obey { .. } | EngineCommand::Unhost { .. },
             ) => true,
+            Command::Client(ClientCommand::Post(post)) => words_may_end(Some(&post.by.id)),
+            Command::Client(ClientCommand::Pass { by, .. }) => words_may_end(Some(&by.id)),
+            Command::Engine(EngineCommand::Finished { turn: no, .. }) => {
+                words_may_end(state.turn(*no).map(|turn| &turn.participant))
+            }
             Command::Client(ClientCommand::Cancel { turn: no, .. })
             | Command::Engine(EngineCommand::Lost { turn: no, .. }) => *no == turn,
             Command::Client(_) | Command::Engine(_) | Command::Task(_) => false,

@@ -115,12 +115,13 @@ fn row(context: &Context, token: &TokenEntry) -> String {
 /// invitations issued. Otherwise prints those tokens, because they stay valid.
 async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
     let TokenId { id: word, sure, .. } = &args.token;
-    let id = &meant(context, all(&context.client).await?.tokens, word)?;
-    let children = came_of(context, id).await?;
-    if sure.dry_run && !all(&context.client).await?.tokens.iter().any(|token| token.id == *id) {
+    let tokens = all(&context.client).await?.tokens;
+    let id = &meant(context, &tokens, word)?;
+    if sure.dry_run && !tokens.iter().any(|token| token.id == *id) {
         return Err(Fault::new(Exit::Failure, format!("no token has the id {id:?}"))
             .try_this("moothall token list"));
     }
+    let children = came_of(tokens, id);
     if args.with_children && !context.printer.json {
         children.iter().try_for_each(|token| context.printer.line(&row(context, token)))?;
     }
@@ -164,7 +165,7 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
 /// Returns the id of the token that a word means: an id, the beginning of one, or the person or
 /// agent who has a single valid token. A word that means none stays as it is, and the server says
 /// so.
-fn meant(context: &Context, tokens: Vec<TokenEntry>, word: &str) -> Result<String, Fault> {
+fn meant(context: &Context, tokens: &[TokenEntry], word: &str) -> Result<String, Fault> {
     if tokens.iter().any(|token| token.id == word) {
         return Ok(word.to_owned());
     }
@@ -172,7 +173,7 @@ fn meant(context: &Context, tokens: Vec<TokenEntry>, word: &str) -> Result<Strin
         let begins = word.len() >= ID_CHARS_MIN && token.id.starts_with(word);
         token.revoked_at.is_none() && (begins || token.principal.id == word && stands_alone(token))
     };
-    let found: Vec<TokenEntry> = tokens.into_iter().filter(means).collect();
+    let found: Vec<_> = tokens.iter().filter(|token| means(token)).collect();
     match &found[..] {
         [] => Ok(word.to_owned()),
         [one] => Ok(one.id.clone()),
@@ -193,8 +194,7 @@ fn stands_alone(token: &TokenEntry) -> bool {
 /// Returns the tokens that the invitations of a token issued, and the tokens that the invitations
 /// of those tokens issued in turn. Leaves out revoked tokens, invitations, and the credentials of
 /// browsers.
-async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> {
-    let mut left = all(&context.client).await?.tokens;
+fn came_of(mut left: Vec<TokenEntry>, id: &str) -> Vec<TokenEntry> {
     let (mut known, mut found) = (BTreeSet::from([id.to_owned()]), Vec::new());
     loop {
         let of_known =
@@ -209,5 +209,5 @@ async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> 
         left = others;
     }
     found.retain(|token| token.revoked_at.is_none() && stands_alone(token));
-    Ok(found)
+    found
 }

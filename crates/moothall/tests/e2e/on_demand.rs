@@ -12,11 +12,15 @@ use crate::terminal::{Terminal, is_possible};
 async fn a_conversation_with_a_terminal_agent_of_the_configuration_works_from_the_first_word() {
     let hall = Hall::new();
     let server = hall.serve();
-    server.ok(&["new", "Two", "--with", "fake"]);
+    let folder = hall.home.path().join("project");
+    std::fs::create_dir(&folder).unwrap();
+    let mut new = server.command(&["new", "Two", "--with", "fake"]);
+    assert!(new.current_dir(&folder).output().unwrap().status.success());
     let answered = server.ok(&["say", "-", "@fake hello [say:here I am]", "--wait"]);
     assert!(answered.contains("here I am"), "{answered}");
     let session = &server.get("/sessions").await["sessions"][0];
     assert_eq!((&session["name"], &session["client"]), (&json!("fake"), &json!("fake")));
+    assert_eq!(session["cwd"], json!(folder.canonicalize().unwrap()), "it works in the folder");
     let again = server.ok(&["say", "-", "@fake and now? [say:still here]", "--wait"]);
     assert!(again.contains("still here"), "{again}");
     assert_eq!(

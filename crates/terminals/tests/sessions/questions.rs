@@ -364,12 +364,17 @@ async fn a_hook_that_asks_again_after_a_restart_asks_the_same() {
     room.shows(&a, "touch harmless");
     room.restart().await;
     let again = ask(&room);
-    eventually(async || (room.answer(&a, &question, "deny").await.is_none()).then_some(())).await;
-    assert_eq!(again.await.unwrap(), Permit::Deny);
-    // The hook did not get the answer before the server stopped; it gets the answer when it asks
-    // again.
+    let refused = async || {
+        let answered = room.answer_with(&a, &question, "deny-because", Some("use make")).await;
+        answered.is_none().then_some(())
+    };
+    eventually(refused).await;
+    let because = Permit::DenyBecause("use make".into());
+    assert_eq!(again.await.unwrap(), because);
+    // The hook did not get the answer before the server stopped; it gets the answer, with the
+    // person's reason, when it asks again.
     room.restart().await;
-    assert_eq!(ask(&room).await.unwrap(), Permit::Deny);
+    assert_eq!(ask(&room).await.unwrap(), because);
     assert_eq!(room.asked(&a).await.len(), 1);
 }
 
